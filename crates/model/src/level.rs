@@ -1,0 +1,254 @@
+//! The isolation levels, each defined once, as data that every engine reads.
+//!
+//! A history satisfies a level iff some total order `co ⊇ so ∪ wr` of its committed transactions is such that,
+//! for every read of key `k` in `t3` that takes its value from `t1`, and every other writer `t2` of `k`:
+//! if `t3` **must see** `t2`, then `t2` comes before `t1` in `co` (Biswas and Enea, OOPSLA 2019; MonkeyDB §3).
+//! What a transaction must see is the whole difference between levels: it is a list of [`Sees`] clauses, and a
+//! prefix level must also see everything that comes before in `co`. The level is that of the reading transaction,
+//! so levels mix.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// An isolation level.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Level {
+    /// Read uncommitted.
+    Ru,
+    /// Eventual consistency: read atomic without session order.
+    Ec,
+    /// Read committed.
+    Rc,
+    /// Read atomic.
+    Ra,
+    /// Causal consistency.
+    Cc,
+    /// Multiversion read committed: what PostgreSQL, Oracle and MariaDB call READ COMMITTED.
+    Mvrc,
+    /// Prefix consistency.
+    Pc,
+    /// Parallel snapshot isolation.
+    Psi,
+    /// Snapshot isolation.
+    Si,
+    /// Serializability.
+    Ser,
+    /// Strict serializability: serializability with real time.
+    Sser,
+}
+
+/// One kind of transaction `t2` that the reader of `r` in `t3` must see.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sees {
+    /// Whom an earlier read of `t3` read from.
+    EarlierReads,
+    /// Whom a read of the same or an earlier statement of `t3` read from. A read of a row that its own statement
+    /// writes counts from the next operation on, because the row is looked at again under its lock.
+    StatementReads,
+    /// Whom any read of `t3` read from.
+    Reads,
+    /// The transactions before `t3` in its session.
+    Session,
+    /// Everything that reaches `t3` through session order and reads.
+    Causes,
+    /// Everything that reaches `t3` through session order, reads and version order.
+    CausesAndVersions,
+    /// Every earlier transaction in `co` that writes a key which `t3` writes.
+    Conflicts,
+    /// For a key that the statement of the read also writes: everything before `t3` in `co`.
+    OwnStatementRow,
+    /// Everything before `t3` in `co`.
+    Everything,
+}
+
+/// What a level means and what it is called.
+#[derive(Debug)]
+pub struct Definition {
+    /// The level.
+    pub level: Level,
+    /// The short name that commands and files use.
+    pub id: &'static str,
+    /// The name in words.
+    pub title: &'static str,
+    /// Other names that people use; `skew explain` and `--level` take them too.
+    pub aliases: &'static [&'static str],
+    /// What a read must see.
+    pub sees: &'static [Sees],
+    /// Whether it must also see whatever comes before that in `co`.
+    pub prefix: bool,
+    /// Whether session order binds.
+    pub sessions: bool,
+    /// Whether only committed, final writes may be read and `wr ⊆ co`.
+    pub committed_reads: bool,
+    /// The levels right below: whatever satisfies this one satisfies those.
+    pub weaker: &'static [Level],
+}
+
+const fn definition(level: Level, id: &'static str, title: &'static str, aliases: &'static [&'static str]) -> Definition {
+    Definition { level, id, title, aliases, sees: &[], prefix: false, sessions: true, committed_reads: true, weaker: &[] }
+}
+
+/// The definitions, weakest first. The one place where a level gets its meaning.
+pub const DEFINITIONS: &[Definition] = &[
+    Definition {
+        sessions: false,
+        committed_reads: false,
+        ..definition(Level::Ru, "ru", "read uncommitted", &["read-uncommitted", "pl-1"])
+    },
+    Definition {
+        sees: &[Sees::Reads],
+        sessions: false,
+        weaker: &[Level::Ru],
+        ..definition(Level::Ec, "ec", "eventual consistency", &["eventual-consistency", "eventual"])
+    },
+    Definition {
+        sees: &[Sees::EarlierReads],
+        weaker: &[Level::Ru],
+        ..definition(Level::Rc, "rc", "read committed", &["read-committed", "pl-2"])
+    },
+    Definition {
+        sees: &[Sees::Session, Sees::Reads],
+        weaker: &[Level::Rc, Level::Ec],
+        ..definition(Level::Ra, "ra", "read atomic", &["read-atomic"])
+    },
+    Definition {
+        sees: &[Sees::Causes],
+        weaker: &[Level::Ra],
+        ..definition(Level::Cc, "cc", "causal consistency", &["causal-consistency", "causal", "tcc"])
+    },
+    Definition {
+        sees: &[Sees::Session, Sees::StatementReads, Sees::OwnStatementRow],
+        prefix: true,
+        weaker: &[Level::Rc],
+        ..definition(Level::Mvrc, "mvrc", "multiversion read committed", &["multiversion-read-committed", "statement-snapshot"])
+    },
+    Definition {
+        sees: &[Sees::Session, Sees::Reads],
+        prefix: true,
+        weaker: &[Level::Cc],
+        ..definition(Level::Pc, "pc", "prefix consistency", &["prefix-consistency", "prefix"])
+    },
+    Definition {
+        sees: &[Sees::CausesAndVersions],
+        weaker: &[Level::Cc],
+        ..definition(Level::Psi, "psi", "parallel snapshot isolation", &["parallel-snapshot-isolation"])
+    },
+    Definition {
+        sees: &[Sees::Session, Sees::Reads, Sees::Conflicts],
+        prefix: true,
+        weaker: &[Level::Mvrc, Level::Pc, Level::Psi],
+        ..definition(Level::Si, "si", "snapshot isolation", &["snapshot-isolation", "snapshot", "pl-si"])
+    },
+    Definition {
+        sees: &[Sees::Everything],
+        weaker: &[Level::Si],
+        ..definition(Level::Ser, "ser", "serializability", &["serializability", "serializable", "pl-3"])
+    },
+    Definition {
+        sees: &[Sees::Everything],
+        weaker: &[Level::Ser],
+        ..definition(Level::Sser, "sser", "strict serializability", &["strict-serializability", "strict-serializable", "pl-ss"])
+    },
+];
+
+impl Level {
+    /// All levels, weakest first; a level comes after every level that it implies.
+    pub const ALL: [Level; 11] = [
+        Level::Ru,
+        Level::Ec,
+        Level::Rc,
+        Level::Ra,
+        Level::Cc,
+        Level::Mvrc,
+        Level::Pc,
+        Level::Psi,
+        Level::Si,
+        Level::Ser,
+        Level::Sser,
+    ];
+
+    /// What the level means.
+    pub fn definition(self) -> &'static Definition {
+        &DEFINITIONS[self as usize]
+    }
+
+    /// The short name.
+    pub fn id(self) -> &'static str {
+        self.definition().id
+    }
+
+    /// The name in words.
+    pub fn title(self) -> &'static str {
+        self.definition().title
+    }
+
+    /// Whether every history that satisfies this level satisfies the other one.
+    pub fn implies(self, other: Level) -> bool {
+        self == other || self.definition().weaker.iter().any(|weaker| weaker.implies(other))
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.id())
+    }
+}
+
+/// A word that names no level.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownLevel(pub String);
+
+impl fmt::Display for UnknownLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ids: Vec<_> = DEFINITIONS.iter().map(|definition| definition.id).collect();
+        write!(f, "`{}` is not an isolation level; the levels are {}", self.0, ids.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownLevel {}
+
+impl FromStr for Level {
+    type Err = UnknownLevel;
+
+    fn from_str(word: &str) -> Result<Level, UnknownLevel> {
+        let lower = word.to_ascii_lowercase().replace([' ', '_'], "-");
+        DEFINITIONS
+            .iter()
+            .find(|definition| definition.id == lower || definition.aliases.contains(&lower.as_str()))
+            .map(|definition| definition.level)
+            .ok_or_else(|| UnknownLevel(word.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_has_its_definition_in_its_place() {
+        for (index, level) in Level::ALL.into_iter().enumerate() {
+            assert_eq!(level as usize, index);
+            assert_eq!(DEFINITIONS[index].level, level);
+            for &weaker in level.definition().weaker {
+                assert!((weaker as usize) < index, "{level} is listed before the weaker {weaker}");
+            }
+        }
+    }
+
+    #[test]
+    fn strength_is_as_designed() {
+        let chain = |levels: &[Level]| levels.windows(2).all(|pair| pair[1].implies(pair[0]) && !pair[0].implies(pair[1]));
+        use Level::*;
+        assert!(chain(&[Ru, Rc, Ra, Cc, Pc, Si, Ser, Sser]));
+        assert!(chain(&[Cc, Psi, Si]));
+        assert!(chain(&[Rc, Mvrc, Si]));
+        assert!(!Pc.implies(Psi) && !Psi.implies(Pc) && !Mvrc.implies(Ra));
+    }
+
+    #[test]
+    fn levels_parse_by_id_and_alias() {
+        assert_eq!("SI".parse(), Ok(Level::Si));
+        assert_eq!("Snapshot Isolation".parse(), Ok(Level::Si));
+        assert!("strong".parse::<Level>().is_err());
+    }
+}
