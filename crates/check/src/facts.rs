@@ -1,0 +1,372 @@
+//! What a history says, resolved: who committed, which transaction every read takes its value from, what every
+//! transaction writes, and the operations that no commit order can explain.
+//!
+//! Every engine starts from here. Transactions are *nodes*: 0 is the initial transaction, the committed ones follow
+//! in the order of the history. Reads that a transaction answers from its own writes are settled here and forgotten.
+
+use rustc_hash::FxHashMap;
+use skew_model::{Finding, FindingKind, History, Key, Level, OpId, OpKind, Scope, Status, TxnId, Value};
+
+use crate::values::{Found, WrittenValues};
+
+/// A committed transaction; 0 is the initial one.
+pub(crate) type Node = u32;
+
+/// The initial transaction.
+pub(crate) const INIT: Node = 0;
+
+/// "No such node": the transaction is not part of what is checked.
+pub(crate) const ABSENT: Node = u32::MAX;
+
+/// What may be switched before a history is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Assumptions {
+    /// Whether session order counts.
+    pub sessions: bool,
+    /// Whether "ended before the other began" counts as session order.
+    pub real_time: bool,
+}
+
+impl Default for Assumptions {
+    fn default() -> Self {
+        Assumptions { sessions: true, real_time: false }
+    }
+}
+
+/// A read that takes its value from another transaction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Read {
+    pub key: u32,
+    pub source: Node,
+    pub op: u32,
+}
+
+/// A history, resolved.
+pub struct Facts<'h> {
+    pub(crate) history: &'h History,
+    pub(crate) assumptions: Assumptions,
+    /// The transaction of each node; the entry of [`INIT`] is meaningless.
+    pub(crate) txns: Vec<TxnId>,
+    /// The node of each transaction, or [`ABSENT`].
+    pub(crate) nodes: Vec<Node>,
+    read_starts: Vec<u32>,
+    reads: Vec<Read>,
+    write_starts: Vec<u32>,
+    writes: Vec<u32>,
+    /// The nodes of each session, in session order.
+    pub(crate) sessions: Vec<Vec<Node>>,
+    /// Where the recorder knew it: the writers of a key, oldest first. Other writers of the key come later.
+    pub(crate) version_orders: Vec<(u32, Vec<Node>)>,
+    /// What no commit order can explain, in the order of the history.
+    pub(crate) findings: Vec<Finding>,
+    /// Reads of values that several transactions wrote. They bind nothing here.
+    pub(crate) ambiguous: Vec<Finding>,
+}
+
+impl<'h> Facts<'h> {
+    /// Resolves a history.
+    pub fn new(history: &'h History, assumptions: Assumptions) -> Facts<'h> {
+        let values = WrittenValues::of(history);
+        let present = effective_txns(history, &values);
+        let mut facts = Facts {
+            history,
+            assumptions,
+            txns: vec![TxnId(u32::MAX)],
+            nodes: vec![ABSENT; history.txns().len()],
+            read_starts: Vec::new(),
+            reads: Vec::new(),
+            write_starts: Vec::new(),
+            writes: Vec::new(),
+            sessions: vec![Vec::new(); history.session_count()],
+            version_orders: Vec::new(),
+            findings: history.findings().to_vec(),
+            ambiguous: Vec::new(),
+        };
+        for id in history.txn_ids() {
+            if present.has(history, id) {
+                let node = facts.txns.len() as Node;
+                facts.nodes[id.0 as usize] = node;
+                facts.sessions[history.txn(id).session.0 as usize].push(node);
+                facts.txns.push(id);
+            }
+        }
+        facts.resolve(&values);
+        facts.order_versions(&values);
+        facts
+    }
+
+    fn resolve(&mut self, values: &WrittenValues) {
+        let mut own = OwnWrites::new(self.history.key_count());
+        self.read_starts = vec![0, 0];
+        self.write_starts = vec![0, 0];
+        for node in 1..self.txns.len() {
+            let id = self.txns[node];
+            own.next_txn();
+            let first_write = self.writes.len();
+            for (op, index) in self.history.ops(id).iter().zip(self.history.op_ids(id)) {
+                let key = op.key().0;
+                match op.kind() {
+                    OpKind::Write => {
+                        if own.write(key, op.value()) {
+                            self.writes.push(key);
+                        }
+                    }
+                    OpKind::Read => match own.value(key) {
+                        Some(value) if value == op.value() => {}
+                        Some(_) => self.find(FindingKind::InternalRead, index, None),
+                        None => self.resolve_read(id, index, values),
+                    },
+                    OpKind::Observe => self.resolve_read(id, index, values),
+                }
+            }
+            self.writes[first_write..].sort_unstable();
+            self.put_own_rows_last(self.read_starts[node] as usize);
+            self.read_starts.push(self.reads.len() as u32);
+            self.write_starts.push(self.writes.len() as u32);
+        }
+    }
+
+    /// Within a statement, reads of rows that it writes itself come last: they are looked at again under their locks.
+    fn put_own_rows_last(&mut self, first: usize) {
+        if self.history.has_statements() {
+            let history = self.history;
+            self.reads[first..].sort_by_key(|read| {
+                let statement = statement_of(history, read.op);
+                (statement.start, statement_writes(history, statement, read.key))
+            });
+        }
+    }
+
+    fn resolve_read(&mut self, id: TxnId, op: u32, values: &WrittenValues) {
+        let read = self.history.op(OpId(op));
+        let (key, value) = (read.key(), read.value());
+        let found = match self.history.stated_source(OpId(op)) {
+            Some(source) => values.stated(self.history, source, key, value),
+            None => values.find(self.history, key, value),
+        };
+        match found {
+            Found::Nobody => self.find(FindingKind::ThinAirRead, op, None),
+            Found::Initial => self.reads.push(Read { key: key.0, source: INIT, op }),
+            Found::Several => self.ambiguous.push(Finding { kind: FindingKind::AmbiguousRead, op: Some(OpId(op)), other: None }),
+            Found::Final(txn) | Found::Intermediate(txn) => {
+                let source = self.nodes[txn.0 as usize];
+                let write = Some((txn, key, value));
+                if txn == id {
+                    self.find(FindingKind::FutureRead, op, write);
+                } else if source == ABSENT {
+                    self.find(FindingKind::AbortedRead, op, write);
+                } else if matches!(found, Found::Intermediate(_)) {
+                    self.find(FindingKind::IntermediateRead, op, write);
+                } else {
+                    self.reads.push(Read { key: key.0, source, op });
+                }
+            }
+        }
+    }
+
+    fn find(&mut self, kind: FindingKind, op: u32, write: Option<(TxnId, Key, Value)>) {
+        let other = write.and_then(|(txn, key, value)| self.write_op(txn, key, value));
+        self.findings.push(Finding { kind, op: Some(OpId(op)), other });
+    }
+
+    /// The last operation of a transaction that writes this value to this key.
+    pub(crate) fn write_op(&self, txn: TxnId, key: Key, value: Value) -> Option<OpId> {
+        let ids = self.history.op_ids(txn);
+        ids.rev().map(OpId).find(|&id| {
+            let op = self.history.op(id);
+            op.kind() == OpKind::Write && op.key() == key && op.value() == value
+        })
+    }
+
+    fn order_versions(&mut self, values: &WrittenValues) {
+        for key in self.history.ordered_keys() {
+            let order = self.history.version_order(key).unwrap_or_default();
+            let writers = order.iter().filter_map(|&value| match values.find(self.history, key, value) {
+                Found::Final(txn) | Found::Intermediate(txn) => Some(self.nodes[txn.0 as usize]),
+                _ => None,
+            });
+            // A transaction that writes twice stands where its last write stands.
+            let mut last = FxHashMap::default();
+            let writers: Vec<Node> = writers.filter(|&node| node != ABSENT).collect();
+            for (at, &node) in writers.iter().enumerate() {
+                last.insert(node, at);
+            }
+            let writers = writers.iter().enumerate().filter(|&(at, node)| last[node] == at).map(|(_, &node)| node).collect();
+            self.version_orders.push((key.0, writers));
+        }
+    }
+
+    /// How many nodes there are, the initial transaction included.
+    pub(crate) fn len(&self) -> usize {
+        self.txns.len()
+    }
+
+    /// The reads of a node from other transactions, in program order; see [`Facts::put_own_rows_last`].
+    #[inline]
+    pub(crate) fn reads(&self, node: Node) -> &[Read] {
+        &self.reads[self.read_starts[node as usize] as usize..self.read_starts[node as usize + 1] as usize]
+    }
+
+    /// The number of a node's first read among all reads.
+    pub(crate) fn first_read(&self, node: Node) -> u32 {
+        self.read_starts[node as usize]
+    }
+
+    /// The node that a read, by its number among all reads, belongs to.
+    pub(crate) fn reader(&self, read: u32) -> Node {
+        self.read_starts.partition_point(|&start| start <= read) as Node - 1
+    }
+
+    /// Every read, node after node.
+    pub(crate) fn all_reads(&self) -> &[Read] {
+        &self.reads
+    }
+
+    /// The keys that a node writes, sorted. Nothing for the initial transaction, which writes them all.
+    #[inline]
+    pub(crate) fn writes(&self, node: Node) -> &[u32] {
+        &self.writes[self.write_starts[node as usize] as usize..self.write_starts[node as usize + 1] as usize]
+    }
+
+    /// The number of a node's write of a key among all writes.
+    pub(crate) fn write_slot(&self, node: Node, key: u32) -> Option<u32> {
+        self.writes(node).binary_search(&key).ok().map(|at| self.write_starts[node as usize] + at as u32)
+    }
+
+    /// How many writes there are, counting a key once a transaction.
+    pub(crate) fn write_count(&self) -> usize {
+        self.writes.len()
+    }
+
+    /// Whether a node writes a key.
+    pub(crate) fn writes_key(&self, node: Node, key: u32) -> bool {
+        node == INIT || self.writes(node).binary_search(&key).is_ok()
+    }
+
+    /// How many keys there are.
+    pub(crate) fn key_count(&self) -> usize {
+        self.history.key_count()
+    }
+
+    /// The level of a node under this scope.
+    pub(crate) fn level(&self, node: Node, scope: Scope) -> Level {
+        match scope {
+            Scope::Level(level) => level,
+            Scope::Declared => self.history.txn(self.txns[node as usize]).level.unwrap_or(Level::Ser),
+        }
+    }
+
+    /// Whether session order binds a node under this scope.
+    pub(crate) fn in_session(&self, node: Node, scope: Scope) -> bool {
+        self.assumptions.sessions && self.level(node, scope).definition().sessions
+    }
+
+    /// When the statements of a node began, by their first operations, as far as recorded and possible: a statement
+    /// begins while its transaction runs.
+    pub(crate) fn statement_begins(&self, node: Node) -> impl Iterator<Item = (u32, i64)> + '_ {
+        let txn = self.txns[node as usize];
+        let span = self.history.span(txn);
+        let begins = self.history.op_ids(txn).filter_map(|op| Some((op, self.history.statement_begin(OpId(op))?)));
+        begins.filter(move |&(_, begin)| span.is_none_or(|span| span.begin <= begin && begin <= span.end))
+    }
+
+    /// Whether real time counts under this scope.
+    pub(crate) fn real_time(&self, scope: Scope) -> bool {
+        self.history.has_times() && (self.assumptions.real_time || scope == Scope::Level(Level::Sser))
+    }
+}
+
+/// The operations of the statement that an operation belongs to.
+pub(crate) fn statement_of(history: &History, op: u32) -> std::ops::Range<u32> {
+    let ids = history.op_ids(history.txn_of(OpId(op)));
+    let start = (ids.start..=op).rev().find(|&op| op == ids.start || !history.joined(OpId(op))).unwrap_or(op);
+    let end = (op + 1..ids.end).find(|&op| !history.joined(OpId(op))).unwrap_or(ids.end);
+    start..end
+}
+
+/// Whether a statement writes a key.
+pub(crate) fn statement_writes(history: &History, statement: std::ops::Range<u32>, key: u32) -> bool {
+    statement.map(|op| history.op(OpId(op))).any(|op| op.kind() == OpKind::Write && op.key().0 == key)
+}
+
+/// Which transactions take part.
+struct Effective {
+    /// Indeterminate transactions that somebody read from; `None` when there are no indeterminate ones at all.
+    read_from: Option<Vec<bool>>,
+}
+
+impl Effective {
+    fn has(&self, history: &History, id: TxnId) -> bool {
+        match history.txn(id).status {
+            Status::Committed => true,
+            Status::Aborted => false,
+            Status::Indeterminate => self.read_from.as_ref().is_some_and(|read| read[id.0 as usize]),
+        }
+    }
+}
+
+/// An indeterminate transaction committed if a transaction that took part read from it; otherwise it may as well have
+/// never happened, which is what asks least of the rest.
+fn effective_txns(history: &History, values: &WrittenValues) -> Effective {
+    let is_open = |id: TxnId| history.txn(id).status == Status::Indeterminate;
+    if !history.txn_ids().any(is_open) {
+        return Effective { read_from: None };
+    }
+    let mut read_from = vec![false; history.txns().len()];
+    let mut todo: Vec<TxnId> =
+        history.txn_ids().filter(|&id| history.txn(id).status == Status::Committed).collect();
+    for key in history.ordered_keys() {
+        for &value in history.version_order(key).unwrap_or_default() {
+            if let Found::Final(source) | Found::Intermediate(source) = values.find(history, key, value) {
+                if is_open(source) {
+                    read_from[source.0 as usize] = true;
+                    todo.push(source);
+                }
+            }
+        }
+    }
+    while let Some(reader) = todo.pop() {
+        for (op, index) in history.ops(reader).iter().zip(history.op_ids(reader)) {
+            if op.kind() == OpKind::Write {
+                continue;
+            }
+            let found = match history.stated_source(OpId(index)) {
+                Some(source) => values.stated(history, source, op.key(), op.value()),
+                None => values.find(history, op.key(), op.value()),
+            };
+            if let Found::Final(source) | Found::Intermediate(source) = found {
+                if is_open(source) && !std::mem::replace(&mut read_from[source.0 as usize], true) {
+                    todo.push(source);
+                }
+            }
+        }
+    }
+    Effective { read_from: Some(read_from) }
+}
+
+/// The last value that the current transaction wrote to each key.
+struct OwnWrites {
+    stamps: Vec<u32>,
+    values: Vec<Value>,
+    stamp: u32,
+}
+
+impl OwnWrites {
+    fn new(keys: usize) -> Self {
+        OwnWrites { stamps: vec![0; keys], values: vec![Value::NIL; keys], stamp: 0 }
+    }
+
+    fn next_txn(&mut self) {
+        self.stamp += 1;
+    }
+
+    /// Notes a write; says whether it is the first one to the key.
+    fn write(&mut self, key: u32, value: Value) -> bool {
+        self.values[key as usize] = value;
+        std::mem::replace(&mut self.stamps[key as usize], self.stamp) != self.stamp
+    }
+
+    fn value(&self, key: u32) -> Option<Value> {
+        (self.stamps[key as usize] == self.stamp).then(|| self.values[key as usize])
+    }
+}
