@@ -141,6 +141,7 @@ impl<'s, 'b, 'f> Search<'s, 'b, 'f> {
                 self.core.insert(source);
                 self.explain_path(Side::Events, commit(source), commit(b), inferred.round);
             }
+            Rule::Supposed => {}
             Rule::Conflict | Rule::Version => self.explain_path(Side::Events, commit(a), commit(b), inferred.round),
         }
     }

@@ -29,6 +29,7 @@ pub(crate) enum View {
 }
 
 /// The events of a history under a scope.
+#[derive(Clone)]
 pub(crate) struct Events {
     /// The transaction of each event.
     pub txn: Vec<Node>,

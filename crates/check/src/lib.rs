@@ -1,21 +1,41 @@
-//! x
-#![allow(dead_code)]
+//! Histories to verdicts: which isolation levels a recorded history satisfies, and why not the others.
+//!
+//! In reading order:
+//! - [`facts`]: the history resolved: who committed, who read from whom, what no order can explain
+//! - [`oracle`]: the definition read literally, over all commit orders; every engine is tested against it
+//! - `base`, `graph`: what every commit order respects, and graphs as flat arrays
+//! - `static_edges`, `causal`: what `rc`, `ra`, `ec` and `cc` force, by counting and by clocks
+//! - `events`, `reach`, `saturate`: the prefix levels, `psi` and mixtures as events in time, and what follows
+//! - `schedule`, `choose`: a guess at a commit order, and a SAT solver for what is left
+//! - `verify`: is this commit order good enough?
+//! - `core`, `shrink`, `explain`, `classify`: the smallest violating part, why it violates, and its name
+//! - [`checker`]: puts it all together
+
 mod base;
 mod causal;
+pub mod checker;
+mod choose;
+mod classify;
 mod core;
 mod decide;
-mod choose;
-mod schedule;
 mod events;
+mod explain;
+pub mod facts;
+mod graph;
+pub mod oracle;
 mod reach;
 mod saturate;
-mod verify;
-mod graph;
+mod schedule;
+mod shrink;
 mod static_edges;
-mod writers;
 mod values;
-pub mod facts;
-pub mod oracle;
+mod verify;
+mod writers;
+
+pub use checker::{Checker, Options, check};
+pub use decide::Limits;
+pub use facts::{Assumptions, Facts};
+
 // AGREE
 #[cfg(test)]
 mod agreement {
@@ -71,5 +91,19 @@ mod agreement {
             }}}
         }
         println!("{counts:?}");
+    }
+}
+#[cfg(test)]
+mod full {
+    use super::*; use skew_model::*;
+    #[test] fn explains(){
+        let runs:u64=std::env::var("RUNS").ok().and_then(|v|v.parse().ok()).unwrap_or(3000);
+        let mut counts=std::collections::BTreeMap::new();
+        for seed in 1..=runs { let h=agreement::random_history(seed,6);
+            for sessions in [true,false] { let c=Checker::new(&h,Options{assumptions:Assumptions{sessions,real_time:false},..Default::default()});
+            for v in c.ladder(|_|()).into_iter().chain([c.check(Scope::Declared)]) { if let Some(x)=v.violation(){ *counts.entry((x.anomaly.id(),v.scope.to_string())).or_insert(0)+=1;
+               assert!(x.history.txns().len()<=h.txns().len()); if matches!(x.explanation,Explanation::Cases{..}) { *counts.entry(("cases",v.scope.to_string())).or_insert(0)+=1; if v.scope==Scope::Level(Level::Si)||v.scope==Scope::Level(Level::Ser) {println!("{}\n{}",v.scope,x.history);} } } }
+        }}
+        for (k,v) in counts { println!("{k:?} {v}"); }
     }
 }

@@ -27,6 +27,8 @@ pub(crate) enum Rule {
     Conflict,
     /// Among causes: the origin's version is older.
     Version,
+    /// Assumed, to see what would follow.
+    Supposed,
 }
 
 /// An inferred edge, from one round of inference.
@@ -48,6 +50,7 @@ pub(crate) enum Side {
 }
 
 /// The events of a history with all that follows.
+#[derive(Clone)]
 pub(crate) struct Saturated<'b, 'f> {
     pub base: &'b Base<'f>,
     pub forced: &'b [Forced],
@@ -99,11 +102,24 @@ impl<'b, 'f> Saturated<'b, 'f> {
         })
     }
 
+    /// Assumes that one writer commits before another one, and what follows; or gives back a cycle.
+    pub(crate) fn suppose(&mut self, first: Node, second: Node) -> Result<(), (Side, Vec<u32>)> {
+        let (from, to) = (self.events.commit[first as usize], self.events.commit[second as usize]);
+        let round = self.inferred.iter().chain(&self.inferred_causes).map(|edge| edge.round + 1).max().unwrap_or(0);
+        self.inferred.push(Inferred { from, to, rule: Rule::Supposed, round });
+        let mut changed = vec![false; self.time.len()];
+        self.time.add(&[(from, to)], &mut changed).map_err(|cycle| (Side::Events, cycle))?;
+        self.run_from(round + 1, changed)
+    }
+
     /// Applies the rules until nothing follows; or gives back a cycle.
     pub(crate) fn run(&mut self) -> Result<(), (Side, Vec<u32>)> {
-        let mut changed = vec![true; self.time.len()];
-        let mut changed_causes = vec![true; self.causes.as_ref().map_or(0, |(reach, _)| reach.len())];
-        for round in 0.. {
+        self.run_from(0, vec![true; self.time.len()])
+    }
+
+    fn run_from(&mut self, first_round: u32, mut changed: Vec<bool>) -> Result<(), (Side, Vec<u32>)> {
+        let mut changed_causes = vec![first_round == 0; self.causes.as_ref().map_or(0, |(reach, _)| reach.len())];
+        for round in first_round.. {
             let (mut edges, mut cause_edges) = self.infer(&changed, &changed_causes, round);
             if edges.is_empty() && cause_edges.is_empty() {
                 break;
@@ -259,6 +275,7 @@ fn distinct(edges: &mut Vec<Inferred>) -> Vec<(u32, u32)> {
 }
 
 /// Who looks at each version.
+#[derive(Clone)]
 pub(crate) struct Versions {
     starts: Vec<u32>,
     /// The view and the number of a read: in each chain the last one, which stands for the earlier ones.
@@ -271,10 +288,18 @@ impl Versions {
         let slots = facts.write_count() + facts.key_count();
         let mut starts = vec![0u32; slots + 1];
         let mut reads: Vec<(u32, Event, u32)> = Vec::new();
-        for (number, read) in facts.all_reads().iter().enumerate() {
-            if let View::At(view) = events.views[number] {
-                let slot = version_slot(base, read.source, read.key);
-                reads.push((slot, view, number as u32));
+        for node in 1..facts.len() as Node {
+            for (read, number) in base.reads(node).iter().zip(facts.first_read(node)..) {
+                let commit = events.commit[node as usize];
+                // Who reads a key and writes it, and checks conflicts, lets nobody in between: it holds the version
+                // until it commits.
+                let checks = events.conflicts[node as usize] || events.views[number as usize] == View::Causes;
+                let view = match events.views[number as usize] {
+                    _ if checks && facts.writes_key(node, read.key) => commit,
+                    View::At(view) => view,
+                    _ => continue,
+                };
+                reads.push((version_slot(base, read.source, read.key), view, number));
             }
         }
         reads.sort_unstable_by_key(|&(slot, view, _)| {

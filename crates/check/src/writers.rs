@@ -4,6 +4,7 @@ use crate::base::Chains;
 use crate::facts::{Facts, Node};
 
 /// The writers of every key, grouped by chain.
+#[derive(Clone)]
 pub(crate) struct Writers {
     /// For each key, where its groups start.
     key_groups: Vec<u32>,

@@ -203,7 +203,8 @@ impl<'a> Writer<'a> {
         for id in history.txn_ids() {
             for op in history.ops(id).iter().filter(|op| op.kind() == OpKind::Write) {
                 if writers.insert((op.key(), op.value()), id).is_some() {
-                    let what = format!("two writes of {}={}", history.key_name(op.key()), history.value_text(op.value()));
+                    let what =
+                        format!("two writes of {}={}", history.key_name(op.key()), history.value_text(op.value()));
                     return Err(WriteError::cannot(Format::Cobra, what));
                 }
             }
@@ -241,7 +242,9 @@ impl<'a> Writer<'a> {
         let operation = self.history.op(op);
         match self.writers.get(&(operation.key(), operation.value())) {
             Some(id) => self.refuse_reserved(self.numbers[id.0 as usize], op),
-            None => Err(WriteError::cannot(Format::Cobra, format!("`{}`, which nobody wrote", self.history.op_text(op)))),
+            None => {
+                Err(WriteError::cannot(Format::Cobra, format!("`{}`, which nobody wrote", self.history.op_text(op))))
+            }
         }
     }
 

@@ -61,8 +61,9 @@ fn need(history: &History, feature: Feature) -> Option<String> {
         Feature::Observations => {
             op(&|id| history.op(id).kind() == OpKind::Observe).map(|op| format!("the observation `{op}`"))
         }
-        Feature::Findings => (!history.findings().is_empty())
-            .then(|| "what was already found wrong with the reads (incompatible orders, elements seen twice)".to_owned()),
+        Feature::Findings => (!history.findings().is_empty()).then(|| {
+            "what was already found wrong with the reads (incompatible orders, elements seen twice)".to_owned()
+        }),
         Feature::Indeterminate => txn(&|id| history.txn(id).status == Status::Indeterminate)
             .map(|name| format!("that nobody knows whether {name} committed")),
         Feature::EmptyTransactions => {
@@ -83,7 +84,9 @@ pub(crate) fn key_number(history: &History, format: Format, op: OpId) -> Result<
 pub(crate) fn value_number(history: &History, format: Format, op: OpId) -> Result<i64, WriteError> {
     match history.literal(history.op(op).value()) {
         Literal::Int(number) => Ok(number),
-        _ => Err(WriteError::cannot(format, format!("the value of `{}`: values are whole numbers", history.op_text(op)))),
+        _ => {
+            Err(WriteError::cannot(format, format!("the value of `{}`: values are whole numbers", history.op_text(op))))
+        }
     }
 }
 

@@ -73,6 +73,8 @@ pub fn write(history: &History, format: Format, out: &mut impl Write) -> Result<
         Format::Elle => elle::write(history, out),
         Format::Plume => plume::write(history, out),
         Format::Dbcop => dbcop::write(history, out),
-        Format::Cobra => Err(WriteError::cannot(format, "anything in one file: it is a folder with a log for each session")),
+        Format::Cobra => {
+            Err(WriteError::cannot(format, "anything in one file: it is a folder with a log for each session"))
+        }
     }
 }

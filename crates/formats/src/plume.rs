@@ -17,7 +17,7 @@ use crate::error::{ReadError, WriteError, no_transaction};
 use crate::express::{self, BEYOND_READS_AND_WRITES, Feature, InitialReads, Seen, refuse};
 use crate::format::Format;
 use crate::lines::LineChunks;
-use crate::numbers::{NumberMap, numbers_of};
+use crate::numbers::{NumberMap, numbers_of, short_number};
 
 const HINT: &str = "a line is `r(key,value,session,txn)` or `w(key,value,session,txn)`";
 const ABORTED: i64 = -1;
@@ -112,8 +112,16 @@ impl Scan<'_> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn number(&mut self) -> Result<i64, &'static str> {
+        if let Some((number, digits)) = short_number(&self.bytes[self.at..]) {
+            self.at += digits;
+            return Ok(number);
+        }
+        self.any_number()
+    }
+
+    fn any_number(&mut self) -> Result<i64, &'static str> {
         if matches!(self.bytes[self.at], b' ' | b'\t') {
             self.space();
         }

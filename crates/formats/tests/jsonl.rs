@@ -69,11 +69,20 @@ fn errors_name_the_line_and_the_field() {
         ("[1]", "file:1: expected an object, found an array"),
         ("\n{\"session\":", "file:2:11: this is not JSON: EOF while parsing a value"),
         (r#"{"session":"a","txn":"t","ops":[],"colour":1}"#, "file:1: there is no field `colour`"),
-        (r#"{"session":"a","txn":"t","ops":[{"r":"x","v":1,"w":"x"}]}"#, "file:1: operation 0 is both one thing and another"),
-        (r#"{"session":"a","txn":"t","ops":[{"r":"x","v":1.5}]}"#, "file:1: `v` is a number that is not a 64-bit integer"),
+        (
+            r#"{"session":"a","txn":"t","ops":[{"r":"x","v":1,"w":"x"}]}"#,
+            "file:1: operation 0 is both one thing and another",
+        ),
+        (
+            r#"{"session":"a","txn":"t","ops":[{"r":"x","v":1.5}]}"#,
+            "file:1: `v` is a number that is not a 64-bit integer",
+        ),
         (r#"{"session":"a","txn":"t","ops":[{"r":"x"}]}"#, "file:1: operation 0 lacks its key or its value `v`"),
         (r#"{"session":"a","txn":"t","ops":[{"r":"x","v":1,"from":"u"}]}"#, "file:1: there is no transaction u"),
-        (r#"{"session":"a","txn":"t","ops":[{"r":"x","v":1,"s":true}]}"#, "file:1: operation 0 cannot join a statement"),
+        (
+            r#"{"session":"a","txn":"t","ops":[{"r":"x","v":1,"s":true}]}"#,
+            "file:1: operation 0 cannot join a statement",
+        ),
         (r#"{"session":"a","txn":"t","ops":[],"end":5}"#, "file:1: a transaction begins before it ends"),
         (r#"{"session":"a","txn":"t","ops":[],"level":"high"}"#, "file:1: "),
         (r#"{"session":"a","txn":"init","ops":[]}"#, "file:1: `init` is the initial transaction"),
@@ -81,7 +90,10 @@ fn errors_name_the_line_and_the_field() {
         (r#"{"txn":"t","txn":"u","session":"a","ops":[]}"#, "file:1: the field `txn` is there twice"),
         (&format!("{txn}\n{txn}"), "file:2: t is already the transaction on line 1"),
         (&format!("{txn}\n{{\"skew\":\"history\"}}"), "file:2: the line with `skew` is the first one"),
-        (&format!("{txn}\n{{\"finding\":\"thin-air-read\",\"op\":[0,0]}}"), "file:2: there is no operation at this place"),
+        (
+            &format!("{txn}\n{{\"finding\":\"thin-air-read\",\"op\":[0,0]}}"),
+            "file:2: there is no operation at this place",
+        ),
         (&"[".repeat(100_000), "file:1:128: this is not JSON: recursion limit exceeded"),
     ] {
         let error = error(Jsonl, input);
@@ -99,7 +111,8 @@ fn hist_errors_name_the_line() {
 
 #[test]
 fn two_names_that_the_text_would_merge_are_refused() {
-    let numbers = history(Jsonl, "{\"session\":1,\"txn\":7,\"ops\":[]}\n{\"session\":\"s1\",\"txn\":\"t7\",\"ops\":[]}\n");
+    let numbers =
+        history(Jsonl, "{\"session\":1,\"txn\":7,\"ops\":[]}\n{\"session\":\"s1\",\"txn\":\"t7\",\"ops\":[]}\n");
     let refusal = written(&numbers, Hist).expect_err("one name");
     assert_eq!(refusal, "the hist format cannot express two different things named s1; jsonl can hold everything");
     assert_eq!(written(&numbers, Jsonl).map(|text| text.lines().count()), Ok(2));
@@ -115,13 +128,10 @@ fn formats_go_by_name_and_by_path() {
         Err("`xml` is not a format; formats are hist, jsonl, elle, plume, dbcop, cobra".to_owned())
     );
     let of = |path: &str| Format::of_path(std::path::Path::new(path));
-    assert_eq!(["a.hist", "b/c.ndjson", "d.EDN", "e.txt", "f.bincode"].map(of), [
-        Some(Hist),
-        Some(Jsonl),
-        Some(Format::Elle),
-        Some(Format::Plume),
-        Some(Format::Dbcop)
-    ]);
+    assert_eq!(
+        ["a.hist", "b/c.ndjson", "d.EDN", "e.txt", "f.bincode"].map(of),
+        [Some(Hist), Some(Jsonl), Some(Format::Elle), Some(Format::Plume), Some(Format::Dbcop)]
+    );
     assert_eq!(of("."), Some(Format::Cobra));
     assert_eq!(of("a.pdf"), None);
     assert!(refusal(Format::Cobra, "a t w 1=1").starts_with("the cobra format cannot express anything in one file"));

@@ -46,7 +46,7 @@ fn number_minus_one_rolled_back() {
         "w(1,1,0,-1)\nw(2,1,0,-1)\nr(1,0,0,5)\nw(1,3,0,-1)\nw(1,4,1,-1)\nw(2,3,0,-1)\n",
         "init  *=0
          s0 aborted1 aborted  w 1=1  w 2=1
-         s0 t5       r 1=0
+         s0 t5        r 1=0
          s0 aborted2 aborted  w 1=3  w 2=3
          s1 aborted3 aborted  w 1=4",
     );
@@ -135,7 +135,10 @@ fn what_it_cannot_say_is_refused() {
     assert_eq!(refused("a t (w 1=1 w 2=1)"), expected("the statement that `w 2=1` belongs to"));
     assert_eq!(refused("order 1 1\na t w 1=1"), expected("the version order of 1"));
     assert_eq!(refused("a t w 1=1\nb u r 1=1<t"), expected("where `r 1=1<t` takes its value from"));
-    assert_eq!(refused("a t w 1=0 r 2=nil\nb u r 1=nil"), expected("`r 1=nil`: 0 is the initial value exactly where nobody writes it"));
+    assert_eq!(
+        refused("a t w 1=0 r 2=nil\nb u r 1=nil"),
+        expected("`r 1=nil`: 0 is the initial value exactly where nobody writes it")
+    );
     assert_eq!(refused("a t r 1=0"), expected("`r 1=0`: 0 is the initial value exactly where nobody writes it"));
 }
 

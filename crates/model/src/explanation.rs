@@ -114,6 +114,11 @@ pub enum Reason {
         /// Why the reader had to see `from`: a path from `from` to the reader.
         seen: Vec<Edge>,
     },
+    /// Both write the key, and `from` commits first for other reasons.
+    Older {
+        /// The reasons: a path from `from` to `to`.
+        path: Vec<Edge>,
+    },
     /// Assumed for the sake of one case of [`Explanation::Cases`].
     Supposed,
 }

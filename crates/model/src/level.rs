@@ -82,10 +82,25 @@ pub struct Definition {
     pub committed_reads: bool,
     /// The levels right below: whatever satisfies this one satisfies those.
     pub weaker: &'static [Level],
+    /// Its page, in Markdown.
+    pub page: &'static str,
 }
 
-const fn definition(level: Level, id: &'static str, title: &'static str, aliases: &'static [&'static str]) -> Definition {
-    Definition { level, id, title, aliases, sees: &[], prefix: false, sessions: true, committed_reads: true, weaker: &[] }
+macro_rules! definition {
+    ($level:ident, $id:literal, $title:literal, $aliases:expr) => {
+        Definition {
+            level: Level::$level,
+            id: $id,
+            title: $title,
+            aliases: &$aliases,
+            sees: &[],
+            prefix: false,
+            sessions: true,
+            committed_reads: true,
+            weaker: &[],
+            page: include_str!(concat!("../pages/levels/", $id, ".md")),
+        }
+    };
 }
 
 /// The definitions, weakest first. The one place where a level gets its meaning.
@@ -93,61 +108,61 @@ pub const DEFINITIONS: &[Definition] = &[
     Definition {
         sessions: false,
         committed_reads: false,
-        ..definition(Level::Ru, "ru", "read uncommitted", &["read-uncommitted", "pl-1"])
+        ..definition!(Ru, "ru", "read uncommitted", ["read-uncommitted", "pl-1"])
     },
     Definition {
         sees: &[Sees::Reads],
         sessions: false,
         weaker: &[Level::Ru],
-        ..definition(Level::Ec, "ec", "eventual consistency", &["eventual-consistency", "eventual"])
+        ..definition!(Ec, "ec", "eventual consistency", ["eventual-consistency", "eventual"])
     },
     Definition {
         sees: &[Sees::EarlierReads],
         weaker: &[Level::Ru],
-        ..definition(Level::Rc, "rc", "read committed", &["read-committed", "pl-2"])
+        ..definition!(Rc, "rc", "read committed", ["read-committed", "pl-2"])
     },
     Definition {
         sees: &[Sees::Session, Sees::Reads],
         weaker: &[Level::Rc, Level::Ec],
-        ..definition(Level::Ra, "ra", "read atomic", &["read-atomic"])
+        ..definition!(Ra, "ra", "read atomic", ["read-atomic"])
     },
     Definition {
         sees: &[Sees::Causes],
         weaker: &[Level::Ra],
-        ..definition(Level::Cc, "cc", "causal consistency", &["causal-consistency", "causal", "tcc"])
+        ..definition!(Cc, "cc", "causal consistency", ["causal-consistency", "causal", "tcc"])
     },
     Definition {
         sees: &[Sees::Session, Sees::StatementReads, Sees::OwnStatementRow],
         prefix: true,
         weaker: &[Level::Rc],
-        ..definition(Level::Mvrc, "mvrc", "multiversion read committed", &["multiversion-read-committed", "statement-snapshot"])
+        ..definition!(Mvrc, "mvrc", "multiversion read committed", ["multiversion-read-committed", "statement-snapshot"])
     },
     Definition {
         sees: &[Sees::Session, Sees::Reads],
         prefix: true,
         weaker: &[Level::Cc],
-        ..definition(Level::Pc, "pc", "prefix consistency", &["prefix-consistency", "prefix"])
+        ..definition!(Pc, "pc", "prefix consistency", ["prefix-consistency", "prefix"])
     },
     Definition {
         sees: &[Sees::CausesAndVersions],
         weaker: &[Level::Cc],
-        ..definition(Level::Psi, "psi", "parallel snapshot isolation", &["parallel-snapshot-isolation"])
+        ..definition!(Psi, "psi", "parallel snapshot isolation", ["parallel-snapshot-isolation"])
     },
     Definition {
         sees: &[Sees::Session, Sees::Reads, Sees::Conflicts],
         prefix: true,
         weaker: &[Level::Mvrc, Level::Pc, Level::Psi],
-        ..definition(Level::Si, "si", "snapshot isolation", &["snapshot-isolation", "snapshot", "pl-si"])
+        ..definition!(Si, "si", "snapshot isolation", ["snapshot-isolation", "snapshot", "pl-si"])
     },
     Definition {
         sees: &[Sees::Everything],
         weaker: &[Level::Si],
-        ..definition(Level::Ser, "ser", "serializability", &["serializability", "serializable", "pl-3"])
+        ..definition!(Ser, "ser", "serializability", ["serializability", "serializable", "pl-3"])
     },
     Definition {
         sees: &[Sees::Everything],
         weaker: &[Level::Ser],
-        ..definition(Level::Sser, "sser", "strict serializability", &["strict-serializability", "strict-serializable", "pl-ss"])
+        ..definition!(Sser, "sser", "strict serializability", ["strict-serializability", "strict-serializable", "pl-ss"])
     },
 ];
 

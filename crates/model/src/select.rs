@@ -84,9 +84,9 @@ impl History {
         part
     }
 
-    /// The part made of these transactions, whole.
-    pub fn select_txns(&self, keep: impl Fn(TxnId) -> bool) -> History {
-        self.select(keep, |_| true)
+    /// The part made of these operations, in all transactions.
+    pub fn select_ops(&self, keep: impl Fn(OpId) -> bool) -> History {
+        self.select(|_| true, keep)
     }
 
     fn keep_orders_of_written_values(&mut self, whole: &History) {

@@ -109,8 +109,6 @@ pub enum Limit {
         /// Bytes that it may use.
         allowed: u64,
     },
-    /// The level needs times that the history does not have.
-    NoTimes,
     /// A transaction declares no level.
     NoDeclaredLevel(TxnId),
 }

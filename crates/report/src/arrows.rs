@@ -6,6 +6,9 @@ use crate::marks::{from_op, to_op};
 use crate::reasons::because;
 use crate::words::{finding_notes, label, sentence, txn};
 
+/// In a larger history only the explanation's own arrows are drawn: nobody could read the others.
+const MOST_OPS: usize = 1000;
+
 /// Why an arrow is drawn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -117,6 +120,9 @@ fn finding_arrow(history: &History, finding: &Finding) -> Option<Arrow> {
 }
 
 fn add_context(history: &History, arrows: &mut Vec<Arrow>) {
+    if history.all_ops().len() > MOST_OPS {
+        return;
+    }
     for to in history.txn_ids() {
         for read in history.op_ids(to).map(OpId) {
             let Source::Write(write) = source(history, read) else { continue };
@@ -162,7 +168,7 @@ pub(crate) fn source(history: &History, read: OpId) -> Source {
     match history.stated_source(read) {
         Some(None) => return Source::Initial,
         Some(Some(id)) => {
-            return history.op_ids(id).map(OpId).filter(writes).last().map_or(Source::Open, Source::Write);
+            return history.op_ids(id).map(OpId).rfind(writes).map_or(Source::Open, Source::Write);
         }
         None => {}
     }

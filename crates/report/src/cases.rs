@@ -22,9 +22,7 @@ pub(crate) fn cases(explanation: &Explanation) -> Vec<Case<'_>> {
 fn collect<'a>(explanation: &'a Explanation, supposed: &mut Vec<(TxnId, TxnId)>, cases: &mut Vec<Case<'a>>) {
     match explanation {
         Explanation::Cases { first, second, first_before_second, second_before_first, .. } => {
-            for (order, inner) in
-                [((*first, *second), first_before_second), ((*second, *first), second_before_first)]
-            {
+            for (order, inner) in [((*first, *second), first_before_second), ((*second, *first), second_before_first)] {
                 supposed.push(order);
                 collect(inner, supposed, cases);
                 supposed.pop();
@@ -43,7 +41,8 @@ pub(crate) fn introduction(history: &History, explanation: &Explanation) -> Opti
         format!("{} and {} on {}", txn(history, *first), txn(history, *second), key_name(history, *key))
     };
     let nested = |inner: &Explanation| matches!(inner, Explanation::Cases { .. });
-    let rest = if nested(first_before_second) || nested(second_before_first) { ", whatever else is supposed" } else { "" };
+    let rest =
+        if nested(first_before_second) || nested(second_before_first) { ", whatever else is supposed" } else { "" };
     Some(format!("either order of {} fails{rest}:", pair(first, second, key)))
 }
 

@@ -12,7 +12,12 @@ pub(crate) fn clean_char(c: char) -> char {
     match c {
         '\t' => ' ',
         c if c.is_control() => '?',
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => '?',
+        '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{2069}'
+        | '\u{feff}'
+        | '\u{fffe}'
+        | '\u{ffff}' => '?',
         c => c,
     }
 }

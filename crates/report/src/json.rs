@@ -2,8 +2,8 @@
 //! meaning or goes away.
 
 use skew_model::{
-    Edge, Explanation, Finding, FindingKind, History, Justification, Level, Limit, Literal, OpId, OpKind, Outcome, Reason,
-    Status, TxnId, Verdict,
+    Edge, Explanation, Finding, FindingKind, History, Justification, Level, Limit, Literal, OpId, OpKind, Outcome,
+    Reason, Status, TxnId, Verdict,
 };
 
 use crate::Report;
@@ -96,7 +96,6 @@ fn limit_fields(report: &Report, limit: &Limit) -> Json {
             fields.push(("needed_bytes", Json::Int(i64::try_from(*needed).unwrap_or(i64::MAX))));
             fields.push(("allowed_bytes", Json::Int(i64::try_from(*allowed).unwrap_or(i64::MAX))));
         }
-        Limit::NoTimes => fields.push(("kind", Json::text("no-times"))),
         Limit::NoDeclaredLevel(id) => {
             fields.push(("kind", Json::text("no-declared-level")));
             fields.push(("transaction", Json::text(history.txn_name(*id))));
@@ -226,6 +225,7 @@ fn reason(history: &History, reason: &Reason) -> Json {
     Json::Object(match reason {
         Reason::Recorded => vec![kind("recorded")],
         Reason::Supposed => vec![kind("supposed")],
+        Reason::Older { path } => vec![kind("older"), ("path", edges(history, path))],
         Reason::Read { read, write } => vec![kind("read"), ("read", op(read)), ("write", op(write))],
         Reason::Overwrote { read, write, older } => {
             vec![kind("overwrote"), ("read", op(read)), ("write", op(write)), ("older", edges(history, older))]

@@ -70,8 +70,7 @@ pub(crate) fn closing(report: &Report) -> String {
     let top = |level: &&Level| !holding.iter().any(|other| other != *level && other.implies(**level));
     let strongest: Vec<&str> = holding.iter().filter(top).map(|level| level.id()).collect();
     let open = |verdict: &&Verdict| matches!(verdict.outcome, Outcome::Unknown(_));
-    let unknown: Vec<&str> =
-        report.verdicts.iter().filter(open).filter_map(level).map(|level| level.id()).collect();
+    let unknown: Vec<&str> = report.verdicts.iter().filter(open).filter_map(level).map(|level| level.id()).collect();
     let asked = report.verdicts.iter().filter_map(level).count();
     let declared = report.verdicts.iter().find(|verdict| verdict.scope == Scope::Declared);
     let mut parts = Vec::new();
@@ -151,7 +150,6 @@ pub(crate) fn limit_words(report: &Report, limit: &Limit) -> String {
             bytes(*needed),
             bytes(*allowed)
         ),
-        Limit::NoTimes => "the history does not say when transactions ran; record it: `t1 [10..20]`".to_owned(),
         Limit::NoDeclaredLevel(id) => {
             let line = history.txn(*id).line;
             let file = file_name(report, history.txn(*id).file);

@@ -3,10 +3,11 @@
 //! Boxes are placed one after the other, in an order that sessions and reads allow, each a little lower than the one
 //! before it and low enough that no arrow has to run through a box. Below all others there is always such a place.
 
-use skew_model::{EdgeKind, History, OpId, SessionId, Status, TxnId};
+use skew_model::{EdgeKind, History, OpId, Status, TxnId};
 
-use crate::arrows::{Arrow, Role, Source, source};
+use crate::arrows::{Arrow, Source, source};
 use crate::clean::{clean, count, shorten};
+use crate::lanes::{lane_order, placing_order};
 
 pub(crate) const FONT: f64 = 14.0;
 pub(crate) const SMALL: f64 = 12.0;
@@ -112,8 +113,7 @@ pub(crate) fn layout(history: &History, txns: &[TxnId], arrows: &[Arrow]) -> Lay
         x: 0.0,
         width: 0.0,
     });
-    let mut layout =
-        Layout { boxes: Vec::new(), lanes: lanes.collect(), initial, top, width: 0.0, height: 0.0 };
+    let mut layout = Layout { boxes: Vec::new(), lanes: lanes.collect(), initial, top, width: 0.0, height: 0.0 };
     for id in placing_order(history, txns, arrows) {
         let cells = cells(history, id, &ends);
         let (head, title) = head(history, id);
@@ -186,7 +186,8 @@ fn stretch(layout: &mut Layout, arrows: &[Arrow]) {
                 passing => (label + 70.0).max(124.0) + roomy + 8.0 * (passing.min(8) as f64 - 1.0),
             };
     }
-    let strip = layout.initial.as_ref().map_or(0.0, |values| chars(&format!("initial state  {values}"), FONT) + 2.0 * PAD);
+    let strip =
+        layout.initial.as_ref().map_or(0.0, |values| chars(&format!("initial state  {values}"), FONT) + 2.0 * PAD);
     layout.width = x.max(MARGIN + strip) + MARGIN;
     layout.height = layout.boxes.iter().map(TxnBox::bottom).fold(layout.top, f64::max) + MARGIN + 6.0;
 }
@@ -262,65 +263,4 @@ fn initial_strip(history: &History, txns: &[TxnId]) -> Option<String> {
     }
     let values: Vec<String> = values.iter().map(|value| shorten(value, MOST_CHARS / 2)).collect();
     (!values.is_empty()).then(|| values.join("  "))
-}
-
-/// Sessions in the order that keeps arrows short; as recorded where that makes no difference or there are many.
-fn lane_order(history: &History, txns: &[TxnId], arrows: &[Arrow]) -> Vec<SessionId> {
-    let mut sessions: Vec<SessionId> = Vec::new();
-    for id in txns {
-        if !sessions.contains(&history.txn(*id).session) {
-            sessions.push(history.txn(*id).session);
-        }
-    }
-    if sessions.len() < 3 || sessions.len() > 6 {
-        return sessions;
-    }
-    let spans: Vec<(usize, usize, usize)> = arrows
-        .iter()
-        .filter_map(|arrow| {
-            let lane = |id: TxnId| sessions.iter().position(|session| *session == history.txn(id).session);
-            let weight = if matches!(arrow.role, Role::Cycle(_)) { 3 } else { 1 };
-            Some((lane(arrow.from)?, lane(arrow.to)?, weight))
-        })
-        .collect();
-    let mut best: (usize, Vec<usize>) = (usize::MAX, Vec::new());
-    permute(&mut Vec::new(), sessions.len(), &mut |order| {
-        let at = |lane: usize| order.iter().position(|other| *other == lane).unwrap_or(0);
-        let cost = spans.iter().map(|(from, to, weight)| at(*from).abs_diff(at(*to)) * weight).sum();
-        if cost < best.0 {
-            best = (cost, order.to_vec());
-        }
-    });
-    best.1.iter().map(|lane| sessions[*lane]).collect()
-}
-
-fn permute(order: &mut Vec<usize>, len: usize, visit: &mut dyn FnMut(&[usize])) {
-    if order.len() == len {
-        return visit(order);
-    }
-    for next in 0..len {
-        if !order.contains(&next) {
-            order.push(next);
-            permute(order, len, visit);
-            order.pop();
-        }
-    }
-}
-
-/// Session order and reads first; where they go in circles, as recorded.
-fn placing_order(history: &History, txns: &[TxnId], arrows: &[Arrow]) -> Vec<TxnId> {
-    let mut left: Vec<TxnId> = txns.to_vec();
-    let mut order = Vec::new();
-    while !left.is_empty() {
-        let waits = |id: TxnId| {
-            let session = |other: &TxnId| *other < id && history.txn(*other).session == history.txn(id).session;
-            let read = |arrow: &Arrow| {
-                arrow.to == id && arrow.from != id && matches!(arrow.kind, EdgeKind::Wr(_)) && left.contains(&arrow.from)
-            };
-            left.iter().any(session) || arrows.iter().any(read)
-        };
-        let next = left.iter().position(|id| !waits(*id)).unwrap_or(0);
-        order.push(left.remove(next));
-    }
-    order
 }

@@ -2,22 +2,22 @@
 //! or prints: every function returns a `String`.
 //!
 //! In reading order:
-//! - [`clean`]: names and values come from untrusted files; what is safe and how wide it is on a terminal
-//! - [`words`]: an edge as a sentence, a violation as a headline, a fix: the words that every renderer shares
-//! - [`reasons`]: why an inferred edge is there, in words, as deep as asked
-//! - [`cases`]: a nested explanation as a flat list of cases, each with what it supposes
-//! - [`distinct`]: one violation that answers several verdicts is shown once
-//! - [`recorded`]: where the operations of a transaction stand in the line that recorded them
-//! - [`snippet`]: recorded lines with carets and notes under them
-//! - [`marks`]: which operations an explanation points at
-//! - [`ladder`]: the summary, strongest level first, and the line that closes it
-//! - [`text`](mod@text): everything together, for a terminal
-//! - [`page`](mod@page): a page of an anomaly or a level, for a terminal
-//! - [`value`], [`json`](mod@json): the same for programs; `JSON.md` beside this crate lists every field
-//! - [`arrows`]: the arrows of a picture: the cycle, its reasons, and what else was read
-//! - [`layout`], [`route`], [`svg`](mod@svg): session lanes with boxes, and arrows that keep clear of them
-//! - [`markup`], [`html`](mod@html): one static page with the pictures
-//! - [`dot`](mod@dot): the cycles for Graphviz
+//! - `clean`: names and values come from untrusted files; what is safe and how wide it is on a terminal
+//! - `words`: an edge as a sentence, a violation as a headline, a fix: the words that every renderer shares
+//! - `reasons`: why an inferred edge is there, in words, as deep as asked
+//! - `cases`: a nested explanation as a flat list of cases, each with what it supposes
+//! - `distinct`: one violation that answers several verdicts is shown once
+//! - `recorded`: where the operations of a transaction stand in the line that recorded them
+//! - `snippet`: recorded lines with carets and notes under them
+//! - `marks`: which operations an explanation points at
+//! - `ladder`: the summary, strongest level first, and the line that closes it
+//! - `text`: everything together, for a terminal
+//! - `page`: a page of an anomaly or a level, for a terminal
+//! - `value`, `json`: the same for programs; `JSON.md` beside this crate lists every field
+//! - `arrows`: the arrows of a picture: the cycle, its reasons, and what else was read
+//! - `lanes`, `layout`, `route`, `svg`: session lanes with boxes, and arrows that keep clear of them
+//! - `markup`, `html`: one static page with the pictures
+//! - `dot`: the cycles for Graphviz
 
 mod arrows;
 mod cases;
@@ -27,9 +27,10 @@ mod dot;
 mod html;
 mod json;
 mod ladder;
+mod lanes;
 mod layout;
-mod markup;
 mod marks;
+mod markup;
 mod page;
 mod paint;
 mod reasons;

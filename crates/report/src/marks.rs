@@ -31,14 +31,14 @@ pub(crate) fn rows(report: &Report, violation: &Violation, leaf: &Explanation, e
     let mut file = txns.first().map(|id| history.txn(*id).file);
     let mut rows = Vec::new();
     for id in txns {
-        let (mut row, own_ops) = row(report, history, id);
+        let mut row = row(report, history, id);
         if file.replace(history.txn(id).file) != Some(history.txn(id).file) {
             row.file = Some(file_name(report, history.txn(id).file));
         }
         let (own, others) = marks.into_iter().partition(|(owner, _)| *owner == id);
         marks = others;
         for (_, mut mark) in own {
-            mark.op = mark.op.and_then(|op| own_ops.get(op).copied());
+            mark.op = mark.op.and_then(|op| row.own.get(op).copied());
             row.marks.push(mark);
         }
         rows.push(row);
@@ -154,19 +154,18 @@ fn in_file_order(history: &History, mut txns: Vec<TxnId>) -> Vec<TxnId> {
     txns
 }
 
-/// A transaction's line, and the place in it of each of the part's operations.
-fn row(report: &Report, history: &History, id: TxnId) -> (Row, Vec<usize>) {
+fn row(report: &Report, history: &History, id: TxnId) -> Row {
     let txn = history.txn(id);
-    let row = |text: String, ops| Row { file: None, line: txn.line, text, ops, marks: Vec::new() };
-    if txn.line > 0 && !history.ops_have_own_lines() {
-        if let Some(text) = (report.source_line)(txn.file, txn.line) {
-            if let Some(places) = places(history, id, &text) {
-                return (row(text.trim_end().to_owned(), places.all), places.own);
-            }
-        }
+    let row = |text, ops, own| Row { file: None, line: txn.line, text, ops, own, marks: Vec::new() };
+    if txn.line > 0
+        && !history.ops_have_own_lines()
+        && let Some(text) = (report.source_line)(txn.file, txn.line)
+        && let Some(places) = places(history, id, &text)
+    {
+        return row(text.trim_end().to_owned(), places.all, places.own);
     }
     let (session_width, name_width) = history.name_widths();
     let text = history.txn_text(id, session_width, name_width);
     let own = (0..text.ops.len()).collect();
-    (row(text.line, text.ops), own)
+    row(text.line, text.ops, own)
 }

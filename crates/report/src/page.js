@@ -29,6 +29,15 @@
   }
   function number(element) { return Number(element.getAttribute('data-edge').split('-')[1]); }
 
+  // A picture wider than the page starts where the cycle starts.
+  each(document.querySelectorAll('.frame'), function (frame) {
+    var left = Infinity;
+    each(frame.querySelectorAll('.cell.hit'), function (cell) {
+      left = Math.min(left, cell.getBoundingClientRect().left - frame.getBoundingClientRect().left);
+    });
+    if (isFinite(left)) { frame.scrollLeft = left - 40; }
+  });
+
   each(document.querySelectorAll('.command'), function (command) {
     var button = document.createElement('button');
     button.type = 'button';

@@ -44,6 +44,10 @@ pub(crate) fn because<'a>(history: &History, edge: &'a Edge) -> Option<Because<'
             let note = format!("{} read {} of {}", txn(history, reader), pair(history, *read), txn(history, edge.to));
             Some(Because { claim, path: seen, shown: Some((*read, note)) })
         }
+        Reason::Older { path } => {
+            let claim = format!("{} committed before {}", txn(history, edge.from), txn(history, edge.to));
+            Some(Because { claim, path, shown: None })
+        }
         _ => None,
     }
 }

@@ -60,11 +60,8 @@ fn way(layout: &Layout, arrows: &[Arrow], index: usize, arrow: &Arrow) -> Option
         return Some(curve((right, y1), (right, y1), (out, y1), (out, y2), (right, y2)));
     }
     let rightwards = to.lane > from.lane;
-    let (x1, x2) = if rightwards {
-        (from_lane.x + from_lane.width, to_lane.x)
-    } else {
-        (from_lane.x, to_lane.x + to_lane.width)
-    };
+    let (x1, x2) =
+        if rightwards { (from_lane.x + from_lane.width, to_lane.x) } else { (from_lane.x, to_lane.x + to_lane.width) };
     let run = run(layout, arrow).unwrap_or(Run::AtFrom);
     // The strip of the curve: beside the end, or beside the start.
     let (near, far) = match (run, rightwards) {
@@ -130,17 +127,8 @@ fn straight(a: Point, b: Point) -> Vec<Point> {
 }
 
 fn curve(start: Point, a: Point, b: Point, c: Point, end: Point) -> (String, Vec<Point>) {
-    let d = format!(
-        "M{} {}C{} {} {} {} {} {}",
-        n(start.0),
-        n(start.1),
-        n(b.0),
-        n(b.1),
-        n(c.0),
-        n(c.1),
-        n(end.0),
-        n(end.1)
-    );
+    let d =
+        format!("M{} {}C{} {} {} {} {} {}", n(start.0), n(start.1), n(b.0), n(b.1), n(c.0), n(c.1), n(end.0), n(end.1));
     let at = |t: f64, pick: fn(Point) -> f64| {
         let u = 1.0 - t;
         u * u * u * pick(a) + 3.0 * u * u * t * pick(b) + 3.0 * u * t * t * pick(c) + t * t * t * pick(end)
@@ -157,11 +145,11 @@ pub(crate) fn n(number: f64) -> String {
 
 fn label_place(layout: &Layout, routes: &[Route], index: usize, size: (f64, f64)) -> (f64, f64, f64, f64) {
     let points = &routes[index].points;
-    if let [first, .., last] = points.as_slice() {
-        if first.0 == last.0 && points.iter().all(|point| point.0 == first.0) {
-            // Straight down: beside the line, which is short.
-            return (first.0 + size.0 / 2.0 + 5.0, (first.1 + last.1) / 2.0, size.0, size.1);
-        }
+    if let [first, .., last] = points.as_slice()
+        && points.iter().all(|point| point.0 == first.0)
+    {
+        // Straight down: beside the line, which is short.
+        return (first.0 + size.0 / 2.0 + 5.0, (first.1 + last.1) / 2.0, size.0, size.1);
     }
     let mut best = (f64::MAX, (0.0, 0.0));
     let beside = size.0 / 2.0 + 7.0;
@@ -193,7 +181,10 @@ fn label_place(layout: &Layout, routes: &[Route], index: usize, size: (f64, f64)
 /// What it costs to put a label here: text that it would hide costs most, then heads of arrows, then lines.
 fn cost(layout: &Layout, routes: &[Route], index: usize, (x, y): Point, (wide, high): (f64, f64)) -> f64 {
     let meets = |left: f64, right: f64, top: f64, bottom: f64| {
-        x - wide / 2.0 < right + 2.0 && x + wide / 2.0 > left - 2.0 && y - high / 2.0 < bottom + 2.0 && y + high / 2.0 > top - 2.0
+        x - wide / 2.0 < right + 2.0
+            && x + wide / 2.0 > left - 2.0
+            && y - high / 2.0 < bottom + 2.0
+            && y + high / 2.0 > top - 2.0
     };
     let mut cost = 0.0;
     for one in &layout.boxes {

@@ -15,6 +15,8 @@ pub(crate) struct Row {
     pub(crate) text: String,
     /// The columns (in characters, start and end) of the operations in it.
     pub(crate) ops: Vec<(usize, usize)>,
+    /// The places in `ops` of those that the violation needs.
+    pub(crate) own: Vec<usize>,
     /// The notes, in the order to show.
     pub(crate) marks: Vec<Mark>,
 }
@@ -105,7 +107,8 @@ fn mark_lines(mark: &Mark, shown: &Shown, room: usize, paint: Paint) -> Vec<Stri
 /// Leaves out the operations that nothing points at until the line fits.
 fn fit(row: &Row, room: usize) -> Shown {
     let chars: Vec<char> = row.text.chars().map(clean_char).collect();
-    let piece = |start: usize, end: usize| chars[start.min(chars.len())..end.min(chars.len())].iter().collect::<String>();
+    let piece =
+        |start: usize, end: usize| chars[start.min(chars.len())..end.min(chars.len())].iter().collect::<String>();
     let whole = piece(0, chars.len());
     let body = row.ops.first().map_or(chars.len(), |(start, _)| *start);
     if columns(&whole) <= room {
@@ -135,7 +138,7 @@ fn fit(row: &Row, room: usize) -> Shown {
     shown
 }
 
-/// Which operations stay: those that are pointed at, then as many others as fit, from the left.
+/// Which operations stay: those that are pointed at, and as many others of the violation as fit.
 fn kept(row: &Row, texts: &[String], room: usize) -> Vec<bool> {
     let cost = |text: &String| columns(text) + 3;
     let mut kept = vec![false; texts.len()];
@@ -145,10 +148,10 @@ fn kept(row: &Row, texts: &[String], room: usize) -> Vec<bool> {
             left = left.saturating_sub(cost(&texts[op]));
         }
     }
-    for (index, text) in texts.iter().enumerate() {
-        if !kept[index] && cost(text) <= left {
-            kept[index] = true;
-            left -= cost(text);
+    for &op in row.own.iter().filter(|op| **op < texts.len()) {
+        if !kept[op] && cost(&texts[op]) <= left {
+            kept[op] = true;
+            left -= cost(&texts[op]);
         }
     }
     kept

@@ -1,6 +1,6 @@
 //! The picture of a violation: session lanes, a box a transaction, arrows between operations.
 
-use skew_model::{EdgeKind, Explanation, History, TxnId, Violation};
+use skew_model::{Explanation, History, TxnId, Violation};
 
 use crate::arrows::{Arrow, Role, arrows, struck};
 use crate::cases::cases;
@@ -130,7 +130,8 @@ fn lanes(layout: &Layout) -> String {
     }
     for (index, lane) in layout.lanes.iter().enumerate() {
         let x = lane.x + lane.width / 2.0;
-        let end = layout.boxes.iter().filter(|one| one.lane == index).map(|one| one.bottom()).fold(layout.top, f64::max);
+        let end =
+            layout.boxes.iter().filter(|one| one.lane == index).map(|one| one.bottom()).fold(layout.top, f64::max);
         out.push_str(&format!(
             "<g class=\"lane\"><line x1=\"{x}\" y1=\"{y}\" x2=\"{x}\" y2=\"{end}\"/>\
              <text x=\"{x}\" y=\"{text}\" text-anchor=\"middle\">{name}</text></g>",
@@ -228,15 +229,15 @@ fn legend(
 ) -> (String, f64) {
     let mut out = String::new();
     let mut wide: f64 = 0.0;
-    let meanings: [(fn(EdgeKind) -> bool, &str, &str); 5] = [
-        (|kind| matches!(kind, EdgeKind::So), "so", "earlier to later in one session"),
-        (|kind| matches!(kind, EdgeKind::Rt), "rt", "ended before the other began"),
-        (|kind| matches!(kind, EdgeKind::Wr(_)), "wr", "written here, read there"),
-        (|kind| matches!(kind, EdgeKind::Ww(_)), "ww", "older version to newer version"),
-        (|kind| matches!(kind, EdgeKind::Rw(_)), "rw", "read here, overwritten there"),
+    let meanings = [
+        ("so", "earlier to later in one session"),
+        ("rt", "ended before the other began"),
+        ("wr", "written here, read there"),
+        ("ww", "older version to newer version"),
+        ("rw", "read here, overwritten there"),
     ];
-    for (is, letters, meaning) in meanings {
-        if !routes.iter().any(|route| is(arrows[route.arrow].kind)) {
+    for (letters, meaning) in meanings {
+        if !routes.iter().any(|route| arrows[route.arrow].kind.letters() == letters) {
             continue;
         }
         *y += 20.0;
@@ -249,7 +250,8 @@ fn legend(
         wide = wide.max(72.0 + chars(&words, SMALL) + 20.0);
     }
     let cycle = matches!(leaf, Explanation::Cycle(_));
-    let about = cycle.then(|| "Each arrow says: this one comes before that one. The thick ones go round in a circle.".to_owned());
+    let about = cycle
+        .then(|| "Each arrow says: this one comes before that one. The thick ones go round in a circle.".to_owned());
     for text in about.into_iter().chain(note) {
         *y += 4.0;
         for line in wrap(&text, ((width - 40.0) / (SMALL * 0.62)) as usize) {

@@ -32,6 +32,10 @@ pub fn sentence(history: &History, edge: &Edge) -> String {
                 format!("{reader} had to see {write} of {from}, yet read {read} of {to}, which is therefore newer")
             }
         }
+        Reason::Older { .. } => {
+            let key = edge.kind.key().map_or_else(String::new, |key| key_name(history, key));
+            format!("both wrote {key}, and {from} committed first, so {to} had to see it")
+        }
         Reason::Supposed => "that is what this case supposes".to_owned(),
     }
 }
@@ -113,7 +117,8 @@ impl Names {
 
     fn of_cycle(history: &History, edges: &[Edge]) -> Names {
         let around: Vec<TxnId> = edges.iter().map(|edge| edge.from).collect();
-        let mut rw = edges.iter().filter(|edge| matches!(edge.kind, EdgeKind::Rw(_))).filter_map(|edge| edge.kind.key());
+        let mut rw =
+            edges.iter().filter(|edge| matches!(edge.kind, EdgeKind::Rw(_))).filter_map(|edge| edge.kind.key());
         let any = |other_than: Option<Key>| {
             edges.iter().filter_map(|edge| edge.kind.key()).find(|key| Some(*key) != other_than)
         };
@@ -170,7 +175,9 @@ pub(crate) fn finding_notes(history: &History, finding: &Finding) -> (String, St
     let key = finding.op.or(finding.other).map_or_else(|| "the key".to_owned(), |op| op_key(history, op));
     match finding.kind {
         FindingKind::ThinAirRead => (format!("nobody wrote {read}"), format!("{b} wrote {other}")),
-        FindingKind::InternalRead => (format!("but {a} read {read}"), format!("{b} had {} {other}", did(history, finding.other))),
+        FindingKind::InternalRead => {
+            (format!("but {a} read {read}"), format!("{b} had {} {other}", did(history, finding.other)))
+        }
         FindingKind::FutureRead => (format!("{a} read {read}"), format!("but {b} wrote {other} only here")),
         FindingKind::AbortedRead => (format!("{a} read {read} from {b}"), format!("{b} wrote {other} and rolled back")),
         FindingKind::IntermediateRead => {
@@ -221,14 +228,14 @@ pub(crate) fn order_words(history: &History, edges: &[Edge], index: usize) -> St
 pub(crate) fn read_of(edge: &Edge) -> Option<OpId> {
     match edge.reason {
         Reason::Read { read, .. } | Reason::Overwrote { read, .. } | Reason::Ignored { read, .. } => Some(read),
-        Reason::Recorded | Reason::Supposed => None,
+        Reason::Recorded | Reason::Older { .. } | Reason::Supposed => None,
     }
 }
 
 /// The last write of a key in a transaction: the one that others can see.
 pub(crate) fn write_of(history: &History, id: TxnId, key: Key) -> Option<OpId> {
     let writes = |op: &OpId| history.op(*op).kind() == OpKind::Write && history.op(*op).key() == key;
-    history.op_ids(id).map(OpId).filter(writes).last()
+    history.op_ids(id).map(OpId).rfind(writes)
 }
 
 /// A transaction's name, safe to show.

@@ -86,7 +86,10 @@ fn boxes_and_labels_never_overlap() {
             for b in &all[index + 1..] {
                 assert!(!overlap(a, b), "{name}: {a:?} and {b:?}");
             }
-            assert!(a.left >= 0.0 && a.top >= 0.0 && a.right <= width && a.bottom <= height, "{name}: {a:?} is outside");
+            assert!(
+                a.left >= 0.0 && a.top >= 0.0 && a.right <= width && a.bottom <= height,
+                "{name}: {a:?} is outside"
+            );
         }
     }
 }
@@ -116,7 +119,9 @@ fn no_arrow_runs_through_a_box() {
             let Some(path) = line.attribute("d").filter(|_| line.attribute("marker-end").is_some()) else { continue };
             let (_, down) = offset(line);
             for (x, y) in points(path) {
-                let inside = |one: &&Rect| x > one.left + 1.0 && x < one.right - 1.0 && y + down > one.top + 1.0 && y + down < one.bottom - 1.0;
+                let inside = |one: &&Rect| {
+                    x > one.left + 1.0 && x < one.right - 1.0 && y + down > one.top + 1.0 && y + down < one.bottom - 1.0
+                };
                 assert!(!boxes.iter().any(|one| inside(&one)), "{name}: {path} runs through a box at {x} {y}");
             }
         }
@@ -162,7 +167,8 @@ fn every_arrow_of_the_cycle_has_its_sentence() {
     let page = common::long_fork().report(|report| html(std::slice::from_ref(report)));
     let document = parse(&page);
     let names = |tag: &str| -> Vec<String> {
-        let with = document.descendants().filter(|node| node.tag_name().name() == tag && node.has_attribute("tabindex"));
+        let with =
+            document.descendants().filter(|node| node.tag_name().name() == tag && node.has_attribute("tabindex"));
         let mut names: Vec<String> = with.filter_map(|node| node.attribute("data-edge")).map(str::to_owned).collect();
         names.sort();
         names

@@ -367,4 +367,3 @@ strongest level that holds: si
 ",
     );
 }
-

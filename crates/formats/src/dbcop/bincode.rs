@@ -13,8 +13,8 @@ const HINT: &str = "check that it is the history.bincode of a dbcop that has no 
 pub(super) fn read(input: impl Read, sink: &mut Sink) -> Result<(), ReadError> {
     let mut bytes = Bytes { input: io::BufReader::new(input), at: 0 };
     sink.starts_with_zero = true;
-    for what in ["the id", "the number of nodes", "of variables", "of transactions", "of events"] {
-        bytes.number(what)?;
+    for what in ["history", "nodes", "variables", "transactions", "events"] {
+        bytes.number(&format!("the number of {what}"))?;
     }
     for what in ["the info", "the start time", "the end time"] {
         bytes.pass_string(what)?;

@@ -17,7 +17,7 @@ mod json;
 mod write;
 
 use std::cell::Cell;
-use std::io::{self, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -32,11 +32,15 @@ pub(crate) fn read(file_name: &str, mut input: impl Read) -> Result<History, Rea
     input.by_ref().take(8).read_to_end(&mut start)?;
     let mut sink = Sink::default();
     sink.builder.file(file_name);
+    if start.len() < 8 && start.trim_ascii().is_empty() {
+        return sink.finish();
+    }
     // JSON has no NUL bytes, and the first number of a bincode has at least one unless there are 2^56 histories.
-    let is_json = !start.contains(&0) && start.trim_ascii_start().first().is_none_or(|byte| matches!(byte, b'{' | b'['));
+    let is_json =
+        !start.contains(&0) && start.trim_ascii_start().first().is_none_or(|byte| matches!(byte, b'{' | b'['));
     let input = Cursor::new(start).chain(input);
     if is_json {
-        let input = LineCounter { input, line: Rc::clone(&sink.line) };
+        let input = LineCounter { input: BufReader::new(input), line: Rc::clone(&sink.line) };
         sink.line.set(1);
         json::read(input, &mut sink)?;
     } else {
@@ -106,16 +110,24 @@ impl Sink {
     }
 }
 
-/// Counts the lines that have been read.
+/// Counts the lines that have been read. It is read byte by byte, so it has a buffer of its own.
 struct LineCounter<R> {
-    input: R,
+    input: BufReader<R>,
     line: Rc<Cell<u32>>,
 }
 
 impl<R: Read> Read for LineCounter<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.input.read(buffer)?;
-        let newlines = buffer[..count].iter().filter(|&&byte| byte == b'\n').count();
+    #[inline]
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = match (self.input.buffer(), &mut *bytes) {
+            ([next, ..], [byte]) => {
+                *byte = *next;
+                self.input.consume(1);
+                1
+            }
+            _ => self.input.read(bytes)?,
+        };
+        let newlines = bytes[..count].iter().filter(|&&byte| byte == b'\n').count();
         self.line.set(self.line.get().saturating_add(newlines as u32));
         Ok(count)
     }

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read};
 use skew_model::hist::{InputError, MAX_LINE_BYTES};
 
 use crate::error::ReadError;
+use crate::numbers::short_number;
 
 const CHUNK_BYTES: usize = 256 << 10;
 
@@ -85,12 +86,12 @@ impl<R: Read> Edn<R> {
         if let [b' ' | b',', after @ ..] = rest {
             rest = after;
         }
-        let digits = rest.iter().take(16).take_while(|byte| byte.is_ascii_digit()).count();
-        if digits == 0 || !is_delimiter(*rest.get(digits)?) {
+        let (number, digits) = short_number(rest)?;
+        if !is_delimiter(rest[digits]) {
             return None;
         }
         self.at = self.filled - rest.len() + digits;
-        Some(rest[..digits].iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')))
+        Some(number)
     }
 
     /// Passes over one form.
@@ -279,7 +280,10 @@ impl<R: Read> Edn<R> {
     /// Adds what is left of a word to the text.
     fn rest_of_word(&mut self) -> Result<Token, ReadError> {
         while !is_delimiter(self.peek()) {
-            self.take();
+            let rest = &self.buffer[self.at..self.filled];
+            let end = rest.iter().position(|&byte| is_delimiter(byte)).unwrap_or(rest.len());
+            self.text.extend_from_slice(&rest[..end]);
+            self.at += end;
             self.check_length()?;
         }
         if self.is_nul() || self.text.is_empty() {
@@ -359,5 +363,16 @@ impl<R: Read> Edn<R> {
 
 #[inline]
 fn is_delimiter(byte: u8) -> bool {
-    matches!(byte, b' ' | b',' | b'\n' | b'\t' | b'\r' | 0x0c | b'[' | b']' | b'(' | b')' | b'{' | b'}' | b'"' | b';' | 0)
+    DELIMITERS[usize::from(byte)]
 }
+
+static DELIMITERS: [bool; 256] = {
+    let mut table = [false; 256];
+    let delimiters = b" ,\n\t\r\x0c[](){}\";\0";
+    let mut index = 0;
+    while index < delimiters.len() {
+        table[delimiters[index] as usize] = true;
+        index += 1;
+    }
+    table
+};

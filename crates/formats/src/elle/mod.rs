@@ -8,7 +8,8 @@
 //! processes that are not numbers, such as the nemesis, and values that are not vectors of micro-operations are not
 //! transactions and are passed over.
 //!
-//! A process is a session; one that crashed is a new session if it goes on. `:ok` is committed with what the
+//! A process is a session; one that crashed is a new session if it goes on, and an operation without a process is a
+//! session of its own. `:ok` is committed with what the
 //! completion says. Of `:fail` and `:info` only the writes that were asked for are known: rolled back, or nobody
 //! knows. Invocations give times, in units of `:index` (or of the place in the file).
 //!
@@ -18,6 +19,7 @@
 //! transaction itself appended also tells which version lies beneath: an observation.
 
 mod edn;
+mod entries;
 mod lists;
 mod read;
 mod write;

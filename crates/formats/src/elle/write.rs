@@ -53,7 +53,9 @@ fn events(history: &History) -> Result<Vec<(TxnId, bool)>, WriteError> {
     }
     let mut events = Vec::new();
     for id in history.txn_ids() {
-        let Some(span) = history.span(id) else { return Err(cannot(history, "times of other transactions and none of", id)) };
+        let Some(span) = history.span(id) else {
+            return Err(cannot(history, "times of other transactions and none of", id));
+        };
         let never_ended = span.end == i64::MAX;
         if never_ended != (history.txn(id).status == Status::Indeterminate) {
             return Err(cannot(history, "the time at which this one ended:", id));
@@ -169,10 +171,11 @@ fn refuse_hidden_versions(history: &History) -> Result<(), WriteError> {
     let mut writes = FxHashSet::default();
     for id in history.txn_ids() {
         for op in history.ops(id) {
-            match (op.kind(), history.txn(id).status) {
-                (OpKind::Read, _) => drop(reads.insert((op.key(), op.value()))),
-                (OpKind::Write, Status::Committed | Status::Indeterminate) => drop(writes.insert((op.key(), op.value()))),
-                _ => {}
+            if op.kind() == OpKind::Read {
+                reads.insert((op.key(), op.value()));
+            }
+            if op.kind() == OpKind::Write && history.txn(id).status != Status::Aborted {
+                writes.insert((op.key(), op.value()));
             }
         }
     }
@@ -180,7 +183,10 @@ fn refuse_hidden_versions(history: &History) -> Result<(), WriteError> {
         let order = history.version_order(key).unwrap_or_default();
         let shown = order.last().is_some_and(|&value| reads.contains(&(key, value)));
         if !shown || !order.iter().all(|&value| writes.contains(&(key, value))) {
-            let what = format!("the version order of {}, which no read shows or which has unwritten values", history.key_name(key));
+            let what = format!(
+                "the version order of {}, which no read shows or which has unwritten values",
+                history.key_name(key)
+            );
             return Err(WriteError::cannot(FORMAT, what));
         }
     }

@@ -12,17 +12,14 @@ use crate::error::{ReadError, no_transaction};
 use crate::json::{Json, literal_of_field};
 use crate::lines::for_each_line;
 
-const HINT: &str =
-    r#"a line is {"session":"alice","txn":"t1","ops":[{"r":"x","v":0},{"w":"y","v":1}]}"#;
+const HINT: &str = r#"a line is {"session":"alice","txn":"t1","ops":[{"r":"x","v":0},{"w":"y","v":1}]}"#;
 
 type Fields = Vec<(String, Json)>;
 
 pub(crate) fn read(file_name: &str, input: impl Read) -> Result<History, ReadError> {
     let mut reader = Reader::default();
     reader.builder.file(file_name);
-    for_each_line(input, |line, text| {
-        if text.trim().is_empty() { Ok(()) } else { reader.line(line, text) }
-    })?;
+    for_each_line(input, |line, text| if text.trim().is_empty() { Ok(()) } else { reader.line(line, text) })?;
     Ok(reader.finish()?)
 }
 
@@ -90,7 +87,13 @@ impl Reader {
                         self.order(&key, order)?;
                     }
                 }
-                (_, value) => return Err(self.unexpected(&name, &value, "skew, version, keys, initial, initial_elsewhere, order")),
+                (_, value) => {
+                    return Err(self.unexpected(
+                        &name,
+                        &value,
+                        "skew, version, keys, initial, initial_elsewhere, order",
+                    ));
+                }
             }
         }
         Ok(())
@@ -132,12 +135,18 @@ impl Reader {
                         "committed" => Status::Committed,
                         "aborted" => Status::Aborted,
                         "maybe" => Status::Indeterminate,
-                        _ => return Err(self.error(format!("`{word}` is not a status")).hint("use committed, aborted or maybe")),
+                        _ => {
+                            return Err(self
+                                .error(format!("`{word}` is not a status"))
+                                .hint("use committed, aborted or maybe"));
+                        }
                     };
                 }
                 ("begin", Json::Int(time)) => begin = Some(time),
                 ("end", Json::Int(time)) => end = Some(time),
-                (_, value) => return Err(self.unexpected(&field, &value, "session, txn, ops, level, status, begin, end")),
+                (_, value) => {
+                    return Err(self.unexpected(&field, &value, "session, txn, ops, level, status, begin, end"));
+                }
             }
         }
         let missing = |what: &str| self.error(format!("`{what}` is missing")).hint(HINT);
@@ -154,7 +163,11 @@ impl Reader {
                 self.builder.span(id, begin, end.unwrap_or(i64::MAX));
             }
             (None, None) => {}
-            _ => return Err(self.error("a transaction begins before it ends").hint("give `begin` too, and not after `end`")),
+            _ => {
+                return Err(self
+                    .error("a transaction begins before it ends")
+                    .hint("give `begin` too, and not after `end`"));
+            }
         }
         for (index, op) in ops.into_iter().enumerate() {
             self.op(index, op)?;
@@ -210,7 +223,9 @@ impl Reader {
             if let Some((kind, key)) = kind
                 && what.replace((kind, self.literal(&field, key)?)).is_some()
             {
-                return Err(self.error(format!("operation {index} is both one thing and another")).hint("use one of r, w, o"));
+                return Err(self
+                    .error(format!("operation {index} is both one thing and another"))
+                    .hint("use one of r, w, o"));
             }
         }
         let (Some((kind, key)), Some(value)) = (what, value) else {
@@ -274,7 +289,9 @@ impl Reader {
             let source = match self.names.get(&name) {
                 Some((id, _)) => Some(*id),
                 None if name == Literal::Text("init".into()) => None,
-                None => return Err(InputError::at(line, 0, format!("there is no transaction {}", literal_text(&name)))),
+                None => {
+                    return Err(InputError::at(line, 0, format!("there is no transaction {}", literal_text(&name))));
+                }
             };
             self.builder.source(op, source);
         }
@@ -288,7 +305,8 @@ impl Reader {
     }
 
     fn field_key(&self, name: &str) -> Result<Literal, InputError> {
-        literal_of_field(name).ok_or_else(|| self.error(format!("the key `{name}` starts with a quote but is not quoted")))
+        literal_of_field(name)
+            .ok_or_else(|| self.error(format!("the key `{name}` starts with a quote but is not quoted")))
     }
 
     fn unexpected(&self, field: &str, value: &Json, known: &str) -> InputError {

@@ -45,7 +45,8 @@ fn header(history: &History, out: &mut impl Write) -> io::Result<()> {
     }
     let field = |key: Key| text_json(&field_name(&history.key_literal(key)));
     if !initials.is_empty() {
-        let initials = initials.iter().map(|&(key, value)| format!("{}:{}", field(key), literal_json(&history.literal(value))));
+        let initials =
+            initials.iter().map(|&(key, value)| format!("{}:{}", field(key), literal_json(&history.literal(value))));
         write!(out, r#","initial":{{{}}}"#, initials.collect::<Vec<_>>().join(","))?;
     }
     if let Some(value) = history.initial_elsewhere() {

@@ -22,10 +22,8 @@ impl Sample {
 
     pub fn violated(mut self, levels: &[Level], violation: Violation) -> Sample {
         for level in levels {
-            self.verdicts.push(Verdict {
-                scope: Scope::Level(*level),
-                outcome: Outcome::Violated(Box::new(violation.clone())),
-            });
+            self.verdicts
+                .push(Verdict { scope: Scope::Level(*level), outcome: Outcome::Violated(Box::new(violation.clone())) });
         }
         self
     }
@@ -131,13 +129,7 @@ pub fn violation(
     breaks: &[Level],
     satisfies: &[Level],
 ) -> Violation {
-    Violation {
-        anomaly,
-        history: history.clone(),
-        explanation,
-        breaks: breaks.to_vec(),
-        satisfies: satisfies.to_vec(),
-    }
+    Violation { anomaly, history: history.clone(), explanation, breaks: breaks.to_vec(), satisfies: satisfies.to_vec() }
 }
 
 pub const ON_CALL: &str = "\
@@ -246,7 +238,7 @@ erin  t5  r x=2  r x=1
 pub fn thin_air() -> Sample {
     let text = "init  x=0\nalice t1  w x=1\nbob   t2  r x=5\n";
     let sample = Sample::new("odd.hist", text);
-    let part = sample.history.select_txns(|id| id == TxnId(1));
+    let part = sample.history.select(|id| id == TxnId(1), |_| true);
     let why = Explanation::Finding(Finding {
         kind: FindingKind::ThinAirRead,
         op: Some(op(&part, "t2", "r x=5")),

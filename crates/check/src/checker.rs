@@ -1,0 +1,169 @@
+//! Histories to verdicts: decides, shrinks what is violated, explains and names it, and checks both kinds of answer a
+//! second time before they are given.
+
+use skew_model::{Explanation, History, Justification, Level, Limit, Outcome, Scope, TxnId, Verdict, Violation};
+
+use crate::classify::{Standing, classify};
+use crate::decide::{Decision, Limits, decide};
+use crate::explain::{explain, is_sound};
+use crate::facts::{Assumptions, Facts, INIT, Node};
+use crate::shrink::{around_finding, shrink};
+use crate::verify::order_is_valid;
+
+/// What a check may assume and how hard it may try.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Session order and real time.
+    pub assumptions: Assumptions,
+    /// Limits on the search.
+    pub limits: Limits,
+    /// Re-verify every commit order, even where the engine that made it is exact. Off, only those that come from a
+    /// guess or a search are, and small ones.
+    pub verify: bool,
+}
+
+/// Below this many transactions every commit order is verified.
+const ALWAYS_VERIFY: usize = 10_000;
+
+/// Whether a history satisfies a level, with the reasons.
+///
+/// ```
+/// use skew_check::check;
+/// use skew_model::{Anomaly, Level, history};
+///
+/// let on_call = history!("
+///     init  x=0 y=0
+///     alice t1  r x=0  w y=1
+///     bob   t2  r y=0  w x=1
+/// ");
+/// assert!(check(&on_call, Level::Si).holds());
+/// let verdict = check(&on_call, Level::Ser);
+/// assert_eq!(verdict.violation().map(|violation| violation.anomaly), Some(Anomaly::WriteSkew));
+/// ```
+pub fn check(history: &History, level: Level) -> Verdict {
+    Checker::new(history, Options::default()).check(Scope::Level(level))
+}
+
+/// A history, resolved once and checked at any number of levels.
+pub struct Checker<'h> {
+    facts: Facts<'h>,
+    options: Options,
+}
+
+impl<'h> Checker<'h> {
+    /// Resolves the history.
+    pub fn new(history: &'h History, options: Options) -> Self {
+        Checker { facts: Facts::new(history, options.assumptions), options }
+    }
+
+    /// The verdict on one scope.
+    pub fn check(&self, scope: Scope) -> Verdict {
+        let outcome = match self.undeclared(scope) {
+            Some(txn) => Outcome::Unknown(Limit::NoDeclaredLevel(txn)),
+            None => self.outcome(scope),
+        };
+        Verdict { scope, outcome }
+    }
+
+    /// The verdicts on all levels that make sense for the history, strongest first. What a stronger level implies is
+    /// not decided again; `tell` hears of each level that is.
+    pub fn ladder(&self, tell: impl Fn(Scope)) -> Vec<Verdict> {
+        let mut known: Vec<Verdict> = Vec::new();
+        // Cheap levels first: whatever breaks them breaks the rest. Then the strongest: if it holds, so do the rest.
+        let mut order = vec![Level::Ru, Level::Ec, Level::Rc, Level::Ra, Level::Cc];
+        if self.facts.history.has_times() {
+            order.push(Level::Sser);
+        }
+        order.extend([Level::Ser, Level::Si, Level::Psi, Level::Pc, Level::Mvrc]);
+        for &level in &order {
+            let inferred = known.iter().find_map(|verdict| infer(verdict, level));
+            known.push(inferred.unwrap_or_else(|| {
+                tell(Scope::Level(level));
+                self.check(Scope::Level(level))
+            }));
+        }
+        let strength = |verdict: &Verdict| match verdict.scope {
+            Scope::Level(level) => level as usize,
+            Scope::Declared => usize::MAX,
+        };
+        known.sort_by_key(|verdict| std::cmp::Reverse(strength(verdict)));
+        known
+    }
+
+    fn undeclared(&self, scope: Scope) -> Option<TxnId> {
+        let history = self.facts.history;
+        let missing = |&&txn: &&TxnId| history.txn(txn).level.is_none();
+        self.facts.txns[1..].iter().find(missing).copied().filter(|_| scope == Scope::Declared)
+    }
+
+    fn outcome(&self, scope: Scope) -> Outcome {
+        match decide(&self.facts, scope, &self.options.limits) {
+            Decision::Unknown(limit) => Outcome::Unknown(limit),
+            Decision::Holds(order) => self.holds(scope, &order),
+            Decision::Finding(finding) => {
+                let ops: Vec<_> = finding.op.into_iter().chain(finding.other).collect();
+                let part = around_finding(self.facts.history, &ops);
+                Outcome::Violated(Box::new(self.violation(part, scope)))
+            }
+            Decision::Violated(core) => {
+                let part = shrink(&self.facts, scope, &core, &self.options.limits);
+                Outcome::Violated(Box::new(self.violation(part, scope)))
+            }
+        }
+    }
+
+    fn holds(&self, scope: Scope, order: &[Node]) -> Outcome {
+        let ambiguous = &self.facts.ambiguous;
+        let orders_nothing = matches!(scope, Scope::Level(level) if !level.definition().committed_reads);
+        if let Some(first) = ambiguous.first().filter(|_| !orders_nothing) {
+            return Outcome::Unknown(Limit::AmbiguousReads { count: ambiguous.len(), first: first.clone() });
+        }
+        if orders_nothing {
+            return Outcome::Holds(Justification::ReadsOnly);
+        }
+        if self.options.verify || order.len() < ALWAYS_VERIFY {
+            assert!(order_is_valid(&self.facts, scope, order), "a commit order that is claimed satisfies the definition");
+        }
+        let txns = order.iter().filter(|&&node| node != INIT).map(|&node| self.facts.txns[node as usize]);
+        Outcome::Holds(Justification::CommitOrder(txns.collect()))
+    }
+
+    /// Explains and names the smallest part of a violation.
+    fn violation(&self, part: History, scope: Scope) -> Violation {
+        let facts = Facts::new(&part, self.options.assumptions);
+        let standing = self.standing(&facts);
+        let explanation = match decide(&facts, scope, &self.options.limits) {
+            Decision::Finding(finding) => Explanation::Finding(finding),
+            _ => explain(&facts, scope).expect("a shrunk part of a violated history can be explained"),
+        };
+        assert!(is_sound(&facts, scope, &explanation), "every edge of an explanation is in the history");
+        let anomaly = classify(&facts, &standing, &explanation);
+        let (breaks, satisfies) = (standing.weakest_broken(), standing.strongest_held());
+        drop(facts);
+        Violation { anomaly, history: part, explanation, breaks, satisfies }
+    }
+
+    fn standing(&self, facts: &Facts) -> Standing {
+        let mut standing = Standing { holds: Vec::new(), broken: Vec::new() };
+        let timed = facts.history.has_times();
+        for level in Level::ALL.into_iter().filter(|&level| level != Level::Sser || timed) {
+            match decide(facts, Scope::Level(level), &self.options.limits) {
+                Decision::Holds(_) => standing.holds.push(level),
+                Decision::Finding(_) | Decision::Violated(_) => standing.broken.push(level),
+                Decision::Unknown(_) => {}
+            }
+        }
+        standing
+    }
+}
+
+/// What a verdict on one level says about another.
+fn infer(verdict: &Verdict, level: Level) -> Option<Verdict> {
+    let Scope::Level(known) = verdict.scope else { return None };
+    let follows = match verdict.outcome {
+        Outcome::Holds(_) => known.implies(level),
+        Outcome::Violated(_) => level.implies(known),
+        Outcome::Unknown(_) => false,
+    };
+    follows.then(|| Verdict { scope: Scope::Level(level), outcome: verdict.outcome.clone() })
+}

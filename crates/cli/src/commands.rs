@@ -1,0 +1,5 @@
+//! One module for each command.
+
+pub(crate) mod check;
+pub(crate) mod convert;
+pub(crate) mod explain;

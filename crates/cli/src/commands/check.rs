@@ -1,0 +1,229 @@
+//! `skew check`: which isolation levels does this recorded history satisfy, and why not the others?
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use skew_check::{Assumptions, Checker, Limits, Options};
+use skew_formats::Format;
+use skew_model::{Level, Outcome, Scope, Verdict};
+use skew_report::Report;
+
+use crate::Ending;
+use crate::input::{self, Input};
+use crate::output::{self, Color};
+use crate::progress::Progress;
+
+/// Say which isolation levels a recorded history satisfies, and explain why not the others
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  skew check on-call.hist                      every level, strongest first
+  skew check --level si --level ser run.edn    two levels of a Jepsen history
+  skew check --level declared app.hist         each transaction at the level it declares (`@si`)
+  skew check --format html -o why.html run.txt a page with a picture
+  skew check --input plume - < run.log         from standard input
+
+Without --level the whole ladder is asked, so the exit code is 0 only if the history is serializable.")]
+pub(crate) struct Arguments {
+    /// Histories to check; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Ask for this level only (repeatable): ru ec rc ra cc mvrc pc psi si ser sser, or `declared`
+    #[arg(short, long = "level", value_name = "LEVEL", value_parser = parse_scope)]
+    levels: Vec<Scope>,
+
+    /// Whether the order of transactions within a session counts
+    #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
+    sessions: Switch,
+
+    /// Whoever ended before another began comes first, at every level
+    #[arg(long)]
+    real_time: bool,
+
+    /// The format of the files, where their names do not tell: hist, jsonl, elle, plume, dbcop, cobra
+    #[arg(long, value_name = "FORMAT")]
+    input: Option<Format>,
+
+    /// How to answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: Answer,
+
+    /// Write the answer to a file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Show the commit order that justifies what holds, after verifying it
+    #[arg(long)]
+    witness: bool,
+
+    /// Follow the reasons of inferred edges down to reads and writes
+    #[arg(long)]
+    expand: bool,
+
+    /// Give up on a level after so many conflicts in the search over write orders
+    #[arg(long, value_name = "N", default_value_t = Limits::default().max_conflicts)]
+    max_conflicts: u64,
+
+    /// Give up on a level that would need more memory than this for reachability, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = Limits::default().max_bytes >> 20)]
+    max_memory: u64,
+
+    /// When to colour
+    #[arg(long, value_enum, default_value = "auto")]
+    color: Color,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Answer {
+    Text,
+    Json,
+    Svg,
+    Html,
+    Dot,
+}
+
+fn parse_scope(word: &str) -> Result<Scope, String> {
+    if word.eq_ignore_ascii_case("declared") {
+        return Ok(Scope::Declared);
+    }
+    word.parse::<Level>().map(Scope::Level).map_err(|error| format!("{error}, and `declared`"))
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
+    let progress = Progress::new();
+    let mut ending = Ending::Holds;
+    let mut answered: Vec<(Input, Vec<Verdict>)> = Vec::new();
+    for file in &arguments.files {
+        match input::read(file, arguments.input, &progress) {
+            Ok(input) => {
+                let verdicts = verdicts(arguments, &input, &progress);
+                ending = verdicts.iter().map(ending_of).fold(ending, Ending::max);
+                answered.push((input, verdicts));
+            }
+            Err(message) => {
+                progress.clear();
+                eprintln!("skew: {message}");
+                ending = Ending::BadInput;
+            }
+        }
+    }
+    progress.clear();
+    if !answered.is_empty() {
+        answer(arguments, &answered)?;
+    }
+    Ok(ending)
+}
+
+fn verdicts(arguments: &Arguments, input: &Input, progress: &Progress) -> Vec<Verdict> {
+    progress.begin(format!("resolving {}", input.name));
+    let assumptions = Assumptions { sessions: arguments.sessions == Switch::On, real_time: arguments.real_time };
+    let limits = Limits { max_conflicts: arguments.max_conflicts, max_bytes: arguments.max_memory << 20 };
+    let checker = Checker::new(&input.history, Options { assumptions, limits, verify: arguments.witness });
+    let tell = |scope: Scope| progress.begin(format!("checking {} of {}", scope, input.name));
+    if !arguments.levels.is_empty() {
+        return arguments
+            .levels
+            .iter()
+            .map(|&scope| {
+                tell(scope);
+                checker.check(scope)
+            })
+            .collect();
+    }
+    let mut verdicts = Vec::new();
+    if input.history.txns().iter().any(|txn| txn.level.is_some()) {
+        tell(Scope::Declared);
+        verdicts.push(checker.check(Scope::Declared));
+    }
+    verdicts.extend(checker.ladder(tell));
+    verdicts
+}
+
+fn ending_of(verdict: &Verdict) -> Ending {
+    match verdict.outcome {
+        Outcome::Holds(_) => Ending::Holds,
+        Outcome::Violated(_) => Ending::Violated,
+        Outcome::Unknown(_) => Ending::Unknown,
+    }
+}
+
+fn answer(arguments: &Arguments, answered: &[(Input, Vec<Verdict>)]) -> Result<(), String> {
+    let lines: Vec<_> = answered
+        .iter()
+        .map(|(input, _)| move |_: u16, line: u32| input::line_of(input.lines.as_deref()?, line))
+        .collect();
+    let reports: Vec<Report> = answered
+        .iter()
+        .zip(&lines)
+        .map(|((input, verdicts), lines)| Report {
+            file: input.name.clone(),
+            command: command(arguments, &input.name),
+            history: &input.history,
+            verdicts: verdicts.clone(),
+            source_line: lines,
+            notes: notes(arguments, input),
+            show_witness: arguments.witness,
+        })
+        .collect();
+    let text = match arguments.format {
+        Answer::Text => {
+            let style = output::style(arguments.color, arguments.expand);
+            let texts: Vec<String> = reports.iter().map(|report| skew_report::text(report, style)).collect();
+            texts.join("\n")
+        }
+        Answer::Json => skew_report::json(&reports),
+        Answer::Html => skew_report::html(&reports),
+        Answer::Dot => skew_report::dot(&reports),
+        Answer::Svg => {
+            let mut violations = reports.iter().flat_map(|report| &report.verdicts).filter_map(Verdict::violation);
+            let first = violations.next().ok_or("nothing is violated, so there is no picture to draw")?;
+            skew_report::svg(first)
+        }
+    };
+    output::write(arguments.output.as_deref(), &text)
+}
+
+/// The command that asks the same question again, without the level.
+fn command(arguments: &Arguments, name: &str) -> String {
+    let mut command = format!("skew check {}", quoted(name));
+    if let Some(format) = arguments.input {
+        command.push_str(&format!(" --input {format}"));
+    }
+    if arguments.sessions == Switch::Off {
+        command.push_str(" --sessions off");
+    }
+    if arguments.real_time {
+        command.push_str(" --real-time");
+    }
+    command
+}
+
+fn quoted(name: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./+:@%=,".contains(c);
+    match name {
+        "<stdin>" => "-".to_owned(),
+        name if name.chars().all(plain) => name.to_owned(),
+        name => format!("'{}'", name.replace('\'', "'\\''")),
+    }
+}
+
+fn notes(arguments: &Arguments, input: &Input) -> Vec<String> {
+    let mut notes = Vec::new();
+    if arguments.sessions == Switch::Off {
+        notes.push("session order is off".to_owned());
+    }
+    let asks_for_time = arguments.real_time || arguments.levels.contains(&Scope::Level(Level::Sser));
+    match (asks_for_time, input.history.has_times()) {
+        (true, false) => notes.push("the history does not say when transactions ran, so real time orders nothing".to_owned()),
+        (_, true) if arguments.real_time => notes.push("real time counts at every level".to_owned()),
+        _ => {}
+    }
+    notes
+}

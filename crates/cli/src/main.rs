@@ -1,0 +1,65 @@
+//! The `skew` binary: arguments, files, exit codes. The only crate that prints.
+//!
+//! One file for each command, under `commands`; what they share is in `input` (files in), `output` (text out) and
+//! `progress`.
+
+mod commands;
+mod input;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Is my application right on a database that is not serializable?
+#[derive(Parser)]
+#[command(name = "skew", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 holds, 1 violated, 2 bad input or usage, 3 unknown.")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Check(commands::check::Arguments),
+    Convert(commands::convert::Arguments),
+    Explain(commands::explain::Arguments),
+}
+
+/// How a command ended, as an exit code.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Ending {
+    Holds,
+    Unknown,
+    Violated,
+    BadInput,
+}
+
+impl From<Ending> for ExitCode {
+    fn from(ending: Ending) -> ExitCode {
+        ExitCode::from(match ending {
+            Ending::Holds => 0,
+            Ending::Violated => 1,
+            Ending::BadInput => 2,
+            Ending::Unknown => 3,
+        })
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let ending = match arguments.command {
+        Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Convert(arguments) => commands::convert::run(&arguments),
+        Command::Explain(arguments) => commands::explain::run(&arguments),
+    };
+    match ending {
+        Ok(ending) => ending.into(),
+        Err(message) => {
+            eprintln!("skew: {message}");
+            Ending::BadInput.into()
+        }
+    }
+}
