@@ -56,6 +56,26 @@ impl<'h> Checker<'h> {
         Checker { facts: Facts::new(history, options.assumptions), options }
     }
 
+    /// What the history says, resolved.
+    pub fn facts(&self) -> &Facts<'h> {
+        &self.facts
+    }
+
+    /// Whether a scope holds, without the reasons: `None` is unknown.
+    pub fn holds(&self, scope: Scope) -> Option<bool> {
+        if self.undeclared(scope).is_some() {
+            return None;
+        }
+        match decide(&self.facts, scope, &self.options.limits) {
+            Decision::Holds { order, verified } => match self.justify(scope, &order, verified) {
+                Outcome::Holds(_) => Some(true),
+                _ => None,
+            },
+            Decision::Finding(_) | Decision::Violated(_) => Some(false),
+            Decision::Unknown(_) => None,
+        }
+    }
+
     /// The verdict on one scope.
     pub fn check(&self, scope: Scope) -> Verdict {
         let outcome = match self.undeclared(scope) {
@@ -99,7 +119,7 @@ impl<'h> Checker<'h> {
     fn outcome(&self, scope: Scope) -> Outcome {
         match decide(&self.facts, scope, &self.options.limits) {
             Decision::Unknown(limit) => Outcome::Unknown(limit),
-            Decision::Holds(order) => self.holds(scope, &order),
+            Decision::Holds { order, verified } => self.justify(scope, &order, verified),
             Decision::Finding(finding) => {
                 let ops: Vec<_> = finding.op.into_iter().chain(finding.other).collect();
                 let part = around_finding(self.facts.history, &ops);
@@ -112,7 +132,7 @@ impl<'h> Checker<'h> {
         }
     }
 
-    fn holds(&self, scope: Scope, order: &[Node]) -> Outcome {
+    fn justify(&self, scope: Scope, order: &[Node], verified: bool) -> Outcome {
         let ambiguous = &self.facts.ambiguous;
         let orders_nothing = matches!(scope, Scope::Level(level) if !level.definition().committed_reads);
         if let Some(first) = ambiguous.first().filter(|_| !orders_nothing) {
@@ -121,11 +141,12 @@ impl<'h> Checker<'h> {
         if orders_nothing {
             return Outcome::Holds(Justification::ReadsOnly);
         }
-        if self.options.verify || order.len() < ALWAYS_VERIFY {
+        let verify = !verified && (self.options.verify || order.len() < ALWAYS_VERIFY);
+        if verify {
             assert!(order_is_valid(&self.facts, scope, order), "a commit order that is claimed satisfies the definition");
         }
         let txns = order.iter().filter(|&&node| node != INIT).map(|&node| self.facts.txns[node as usize]);
-        Outcome::Holds(Justification::CommitOrder(txns.collect()))
+        Outcome::Holds(Justification::CommitOrder { order: txns.collect(), verified: verified || verify })
     }
 
     /// Explains and names the smallest part of a violation.
@@ -148,7 +169,7 @@ impl<'h> Checker<'h> {
         let timed = facts.history.has_times();
         for level in Level::ALL.into_iter().filter(|&level| level != Level::Sser || timed) {
             match decide(facts, Scope::Level(level), &self.options.limits) {
-                Decision::Holds(_) => standing.holds.push(level),
+                Decision::Holds { .. } => standing.holds.push(level),
                 Decision::Finding(_) | Decision::Violated(_) => standing.broken.push(level),
                 Decision::Unknown(_) => {}
             }

@@ -39,8 +39,9 @@ impl Default for Limits {
 
 /// What an engine found.
 pub(crate) enum Decision {
-    /// This commit order, the initial transaction first.
-    Holds(Vec<Node>),
+    /// This commit order, the initial transaction first. `verified` where it came from a guess or a search, and was
+    /// therefore checked against the definition.
+    Holds { order: Vec<Node>, verified: bool },
     /// An operation that no order explains.
     Finding(Finding),
     /// These transactions alone have no commit order.
@@ -79,7 +80,11 @@ pub(crate) fn decide(facts: &Facts, scope: Scope, limits: &Limits) -> Decision {
         Err(cycle) => return Decision::Violated(core::of_static_cycle(&base, &forced, &cycle)),
     };
     let settled = |node: Node| is_static(facts.level(node, scope)) || definition(node).sees == [Sees::Causes];
-    if nodes.clone().all(settled) { Decision::Holds(order) } else { decide_by_events(&base, &forced, limits) }
+    if nodes.clone().all(settled) {
+        Decision::Holds { order, verified: false }
+    } else {
+        decide_by_events(&base, &forced, limits)
+    }
 }
 
 fn breaking_finding<'a>(facts: &'a Facts, scope: Scope) -> Option<&'a Finding> {
@@ -102,12 +107,12 @@ fn decide_by_events(base: &Base, forced: &[crate::static_edges::Forced], limits:
         return Decision::Violated(core::of_cycle(&saturated, side, &cycle));
     }
     if let Some(order) = guess(&saturated).filter(|order| order_is_valid(base.facts, base.scope, order)) {
-        return Decision::Holds(order);
+        return Decision::Holds { order, verified: true };
     }
     match choose(&saturated, limits.max_conflicts) {
         Chosen::Order(order) => {
-            assert!(order_is_valid(base.facts, base.scope, &order), "a choice without objections is a valid commit order {} {:?} {order:?}\n{}", base.scope, base.facts.assumptions, base.facts.history);
-            Decision::Holds(order)
+            assert!(order_is_valid(base.facts, base.scope, &order), "a choice without objections is a valid commit order");
+            Decision::Holds { order, verified: true }
         }
         Chosen::Impossible(involved) => Decision::Violated(core::of_objections(&saturated, &involved)),
         Chosen::GaveUp => Decision::Unknown(Limit::Conflicts(limits.max_conflicts)),

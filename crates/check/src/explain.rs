@@ -5,7 +5,6 @@
 //! that says it did not; other inferred edges carry the paths they follow from. Where saturation alone finds no
 //! contradiction, two writers of a key are tried in both orders.
 
-use rustc_hash::FxHashSet;
 use skew_model::{Cycle, Edge, EdgeKind, Explanation, Key, OpId, OpKind, Reason, Scope, TxnId};
 
 use crate::base::{Base, Chains, Extended};
@@ -344,28 +343,5 @@ impl Sound<'_> {
         let joined = edges.windows(2).all(|pair| pair[0].to == pair[1].from);
         let ends = edges.first().map(|edge| edge.from) == from && edges.last().map(|edge| edge.to) == Some(to);
         joined && ends && edges.iter().all(|edge| self.edge(edge))
-    }
-}
-
-/// Every transaction that an explanation mentions.
-pub(crate) fn mentioned(explanation: &Explanation, out: &mut FxHashSet<TxnId>) {
-    fn edges(list: &[Edge], out: &mut FxHashSet<TxnId>) {
-        for edge in list {
-            out.extend([edge.from, edge.to]);
-            match &edge.reason {
-                Reason::Overwrote { older: path, .. } | Reason::Ignored { seen: path, .. } | Reason::Older { path } => {
-                    edges(path, out);
-                }
-                Reason::Recorded | Reason::Read { .. } | Reason::Supposed => {}
-            }
-        }
-    }
-    match explanation {
-        Explanation::Finding(_) => {}
-        Explanation::Cycle(cycle) => edges(&cycle.edges, out),
-        Explanation::Cases { first_before_second, second_before_first, .. } => {
-            mentioned(first_before_second, out);
-            mentioned(second_before_first, out);
-        }
     }
 }

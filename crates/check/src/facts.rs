@@ -196,6 +196,17 @@ impl<'h> Facts<'h> {
         }
     }
 
+    /// What no commit order can explain.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// The number of a transaction among the nodes that commit orders are made of, if it takes part; 0 is the initial
+    /// one.
+    pub fn node(&self, txn: TxnId) -> Option<u32> {
+        self.nodes.get(txn.0 as usize).copied().filter(|&node| node != ABSENT)
+    }
+
     /// How many nodes there are, the initial transaction included.
     pub(crate) fn len(&self) -> usize {
         self.txns.len()

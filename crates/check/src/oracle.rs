@@ -1,8 +1,11 @@
 //! The definition of the levels, read literally: try every commit order. For a handful of transactions only; every
 //! other engine is tested against this one.
+//!
+//! Sets of transactions are bits, so that exhaustive tests can afford it; otherwise this is the sentence at the top of
+//! [`skew_model::level`] and nothing else.
 
-use skew_model::level::Sees;
 use skew_model::Scope;
+use skew_model::level::Sees;
 
 use crate::facts::{Facts, INIT, Node, Read, statement_of, statement_writes};
 
@@ -14,8 +17,14 @@ pub const MAX_TXNS: usize = 9;
 /// Panics when the history has more than [`MAX_TXNS`] transactions.
 pub fn some_order_satisfies(facts: &Facts, scope: Scope) -> bool {
     assert!(facts.len() <= MAX_TXNS + 1, "the oracle tries all orders and takes at most {MAX_TXNS} transactions");
+    let history = Said::new(facts, scope);
     let mut order: Vec<Node> = (0..facts.len() as Node).collect();
-    some_permutation(&mut order, 1, &mut |order| order_satisfies(facts, scope, order))
+    some_permutation(&mut order, 1, &mut |order| history.satisfied_by(order))
+}
+
+/// Whether this commit order, the initial transaction first, satisfies the definition.
+pub fn order_satisfies(facts: &Facts, scope: Scope, order: &[u32]) -> bool {
+    Said::new(facts, scope).satisfied_by(order)
 }
 
 fn some_permutation(order: &mut [Node], from: usize, accept: &mut dyn FnMut(&[Node]) -> bool) -> bool {
@@ -33,143 +42,161 @@ fn some_permutation(order: &mut [Node], from: usize, accept: &mut dyn FnMut(&[No
     false
 }
 
-/// Whether this commit order, the initial transaction first, satisfies the definition.
-pub fn order_satisfies(facts: &Facts, scope: Scope, order: &[u32]) -> bool {
-    let world = World::new(facts, scope, order);
-    world.extends_session_order_and_reads()
-        && world.extends_version_orders()
-        && (1..facts.len() as Node).all(|reader| facts.reads(reader).iter().all(|read| world.read_is_fine(reader, read)))
+/// A set of transactions.
+type Set = u16;
+
+/// For each transaction, who is related to it: `relation[b]` holds every `a` with `(a, b)`.
+type Relation = [Set; MAX_TXNS + 1];
+
+fn one(node: Node) -> Set {
+    1 << node
 }
 
-type Relation = Vec<Vec<bool>>;
+fn members(set: Set) -> impl Iterator<Item = Node> {
+    (0..=MAX_TXNS as Node).filter(move |&node| set & one(node) != 0)
+}
 
-struct World<'a> {
+/// What the history says, whatever the commit order.
+struct Said<'a> {
     facts: &'a Facts<'a>,
     scope: Scope,
-    co: Relation,
     so: Relation,
     wr: Relation,
+    /// Who had ended before a statement began, where that is looked at.
+    ended: Relation,
+    /// Known version order.
+    older: Relation,
+    /// Who writes a common key.
+    conflicts: Relation,
     causes: Relation,
-    causes_and_versions: Relation,
+    reads: Vec<(Node, Seen)>,
 }
 
-impl<'a> World<'a> {
-    fn new(facts: &'a Facts, scope: Scope, order: &[Node]) -> Self {
-        let n = facts.len() as Node;
-        let place = |node: Node| order.iter().position(|&other| other == node);
-        let co = relation(n, |a, b| place(a) < place(b));
-        let so = relation(n, |a, b| session_order(facts, scope, a, b));
-        let wr = relation(n, |a, b| committed_reads(facts, scope, b) && facts.reads(b).iter().any(|read| read.source == a));
-        let ww = relation(n, |a, b| co[a as usize][b as usize] && common_key(facts, a, b));
-        let causes = closure(relation(n, |a, b| so[a as usize][b as usize] || wr[a as usize][b as usize]));
-        let causes_and_versions =
-            closure(relation(n, |a, b| causes[a as usize][b as usize] || ww[a as usize][b as usize]));
-        World { facts, scope, co, so, wr, causes, causes_and_versions }
+/// A read, with what it must see whatever the commit order.
+struct Seen {
+    source: Node,
+    /// The writers of the key.
+    writers: Set,
+    /// Whom earlier reads of the transaction read from.
+    earlier: Set,
+    /// The same by statements, and who had ended before a statement up to this one began.
+    by_statement: Set,
+    /// Whether the statement of the read writes the key.
+    own_row: bool,
+}
+
+impl<'a> Said<'a> {
+    fn new(facts: &'a Facts, scope: Scope) -> Self {
+        let nodes = 1..facts.len() as Node;
+        let mut said = Said {
+            facts,
+            scope,
+            so: [0; MAX_TXNS + 1],
+            wr: [0; MAX_TXNS + 1],
+            ended: [0; MAX_TXNS + 1],
+            older: [0; MAX_TXNS + 1],
+            conflicts: [0; MAX_TXNS + 1],
+            causes: [0; MAX_TXNS + 1],
+            reads: Vec::new(),
+        };
+        for b in nodes.clone() {
+            for a in 0..facts.len() as Node {
+                let at = b as usize;
+                said.so[at] |= Set::from(session_order(facts, scope, a, b)) << a;
+                said.wr[at] |= Set::from(reads_from(facts, scope, a, b)) << a;
+                said.ended[at] |= Set::from(ended_before_a_statement(facts, scope, a, b, u32::MAX)) << a;
+                said.older[at] |= Set::from(older_version(facts, a, b)) << a;
+                said.conflicts[at] |= Set::from(a != b && common_key(facts, a, b)) << a;
+                said.causes[at] = said.so[at] | said.wr[at];
+            }
+        }
+        close(&mut said.causes);
+        for t3 in nodes {
+            said.reads.extend(facts.reads(t3).iter().map(|read| (t3, seen(facts, scope, t3, read))));
+        }
+        said
     }
 
-    fn extends_session_order_and_reads(&self) -> bool {
-        self.all_pairs(|a, b| {
-            let before = self.so[a][b] || self.wr[a][b] || self.ended_before_a_statement(a as Node, b as Node, u32::MAX);
-            !before || self.co[a][b]
+    fn satisfied_by(&self, order: &[Node]) -> bool {
+        let mut co = [0; MAX_TXNS + 1];
+        let mut before = 0;
+        for &node in order {
+            co[node as usize] = before;
+            before |= one(node);
+        }
+        let nodes = 1..self.facts.len();
+        let extends = nodes.clone().all(|b| (self.so[b] | self.wr[b] | self.ended[b] | self.older[b]) & !co[b] == 0);
+        if !extends {
+            return false;
+        }
+        // `so ∪ wr ∪ ww`, with `ww` from `co`.
+        let mut causes_and_versions = self.causes;
+        for b in nodes {
+            causes_and_versions[b] |= self.conflicts[b] & co[b];
+        }
+        close(&mut causes_and_versions);
+        self.reads.iter().all(|(t3, read)| {
+            // Every other writer of the key that must be seen comes before the source.
+            let others = read.writers & !one(read.source);
+            self.must_see(*t3, read, &co, &causes_and_versions) & others & !co[read.source as usize] == 0
         })
     }
 
-    /// Whether `t2` had ended before a statement of `t3`, up to this operation, began; where that is looked at.
-    fn ended_before_a_statement(&self, t2: Node, t3: Node, up_to: u32) -> bool {
-        let facts = self.facts;
-        if t2 == INIT || t3 == INIT || t2 == t3 || !facts.real_time(self.scope) {
-            return false;
-        }
-        if !facts.level(t3, self.scope).definition().sees.contains(&Sees::StatementReads) {
-            return false;
-        }
-        let ended = facts.history.span(facts.txns[t2 as usize]).map(|span| span.end);
-        ended.is_some_and(|ended| facts.statement_begins(t3).any(|(op, begin)| op <= up_to && ended < begin))
-    }
-
-    fn extends_version_orders(&self) -> bool {
-        self.facts.version_orders.iter().all(|(key, known)| {
-            let rank = |node: Node| known.iter().position(|&other| other == node).unwrap_or(known.len());
-            self.all_pairs(|a, b| {
-                let (x, y) = (a as Node, b as Node);
-                let both_write = x != INIT && y != INIT && self.facts.writes_key(x, *key) && self.facts.writes_key(y, *key);
-                !both_write || rank(x) >= rank(y) || self.co[a][b]
-            })
-        })
-    }
-
-    /// For every other writer `t2` of the key: if the reader must see `t2`, then `t2` comes before the source.
-    fn read_is_fine(&self, t3: Node, read: &Read) -> bool {
-        let t1 = read.source;
-        (0..self.facts.len() as Node)
-            .filter(|&t2| t2 != t1 && self.facts.writes_key(t2, read.key))
-            .all(|t2| !self.must_see(t2, t3, read) || self.co[t2 as usize][t1 as usize])
-    }
-
-    fn must_see(&self, t2: Node, t3: Node, read: &Read) -> bool {
+    fn must_see(&self, t3: Node, read: &Seen, co: &Relation, causes_and_versions: &Relation) -> Set {
         let definition = self.facts.level(t3, self.scope).definition();
-        definition.sees.iter().any(|&sees| {
-            self.sees(sees, t2, t3, read)
-                || definition.prefix
-                    && (0..self.facts.len() as Node)
-                        .any(|t4| self.co[t2 as usize][t4 as usize] && self.sees(sees, t4, t3, read))
-        })
-    }
-
-    fn sees(&self, sees: Sees, t2: Node, t3: Node, read: &Read) -> bool {
-        let (two, three) = (t2 as usize, t3 as usize);
-        let place = |read: &Read| self.facts.reads(t3).iter().position(|other| other.op == read.op);
-        let earlier = |other: &Read| place(other) < place(read);
-        match sees {
-            Sees::EarlierReads => self.facts.reads(t3).iter().any(|other| other.source == t2 && earlier(other)),
-            Sees::StatementReads => {
-                self.facts.reads(t3).iter().any(|other| {
-                    let same_statement = self.statement(other) == self.statement(read);
-                    other.source == t2 && (earlier(other) || same_statement && !self.own_row(other))
-                }) || self.ended_before_a_statement(t2, t3, read.op)
-            }
-            Sees::Reads => self.wr[two][three],
-            Sees::Session => self.so[two][three],
-            Sees::Causes => self.causes[two][three],
-            Sees::CausesAndVersions => self.causes_and_versions[two][three],
-            Sees::Conflicts => self.co[two][three] && common_key(self.facts, t2, t3),
-            Sees::OwnStatementRow => self.co[two][three] && self.own_row(read),
-            Sees::Everything => self.co[two][three],
+        let t3 = t3 as usize;
+        let mut seen = 0;
+        for sees in definition.sees {
+            seen |= match sees {
+                Sees::EarlierReads => read.earlier,
+                Sees::StatementReads => read.by_statement,
+                Sees::Reads => self.wr[t3],
+                Sees::Session => self.so[t3],
+                Sees::Causes => self.causes[t3],
+                Sees::CausesAndVersions => causes_and_versions[t3],
+                Sees::Conflicts => co[t3] & self.conflicts[t3],
+                Sees::OwnStatementRow if read.own_row => co[t3],
+                Sees::OwnStatementRow => 0,
+                Sees::Everything => co[t3],
+            };
         }
-    }
-
-    fn statement(&self, read: &Read) -> std::ops::Range<u32> {
-        statement_of(self.facts.history, read.op)
-    }
-
-    /// Whether the statement of a read writes the key that it reads.
-    fn own_row(&self, read: &Read) -> bool {
-        statement_writes(self.facts.history, self.statement(read), read.key)
-    }
-
-    fn all_pairs(&self, fine: impl Fn(usize, usize) -> bool) -> bool {
-        (0..self.co.len()).all(|a| (0..self.co.len()).all(|b| a == b || fine(a, b)))
+        if definition.prefix {
+            seen |= members(seen).fold(0, |prefix, t4| prefix | co[t4 as usize]);
+        }
+        seen
     }
 }
 
-fn relation(n: Node, holds: impl Fn(Node, Node) -> bool) -> Relation {
-    (0..n).map(|a| (0..n).map(|b| a != b && holds(a, b)).collect()).collect()
-}
-
-fn closure(mut relation: Relation) -> Relation {
-    let n = relation.len();
-    for via in 0..n {
-        for a in 0..n {
-            for b in 0..n {
-                relation[a][b] |= relation[a][via] && relation[via][b];
+fn close(relation: &mut Relation) {
+    for via in 0..relation.len() {
+        for b in 0..relation.len() {
+            if relation[b] & one(via as Node) != 0 {
+                relation[b] |= relation[via];
             }
         }
     }
-    relation
+}
+
+fn seen(facts: &Facts, scope: Scope, t3: Node, read: &Read) -> Seen {
+    let reads = facts.reads(t3);
+    let at = reads.iter().position(|other| other.op == read.op).expect("the read is one of its transaction's");
+    let history = facts.history;
+    let statement = |read: &Read| statement_of(history, read.op);
+    let own_row = |read: &Read| statement_writes(history, statement(read), read.key);
+    let earlier = reads[..at].iter().fold(0, |set, other| set | one(other.source));
+    let mates = reads.iter().filter(|other| statement(other) == statement(read) && !own_row(other));
+    let ended = (0..facts.len() as Node).filter(|&t2| ended_before_a_statement(facts, scope, t2, t3, read.op));
+    Seen {
+        source: read.source,
+        writers: (0..facts.len() as Node).filter(|&t2| facts.writes_key(t2, read.key)).fold(0, |set, t2| set | one(t2)),
+        earlier,
+        by_statement: mates.map(|other| other.source).chain(ended).fold(earlier, |set, t2| set | one(t2)),
+        own_row: own_row(read),
+    }
 }
 
 fn session_order(facts: &Facts, scope: Scope, a: Node, b: Node) -> bool {
-    if a == INIT || b == INIT {
+    if a == INIT || a == b {
         return a == INIT;
     }
     let (first, second) = (facts.txns[a as usize], facts.txns[b as usize]);
@@ -183,13 +210,32 @@ fn session_order(facts: &Facts, scope: Scope, a: Node, b: Node) -> bool {
     by_time || same_session && first < second && facts.in_session(b, scope)
 }
 
-fn committed_reads(facts: &Facts, scope: Scope, node: Node) -> bool {
-    node != INIT && facts.level(node, scope).definition().committed_reads
+fn reads_from(facts: &Facts, scope: Scope, a: Node, b: Node) -> bool {
+    let binds = facts.level(b, scope).definition().committed_reads;
+    binds && facts.reads(b).iter().any(|read| read.source == a)
+}
+
+/// Whether `t2` had ended before a statement of `t3`, up to this operation, began; where that is looked at.
+fn ended_before_a_statement(facts: &Facts, scope: Scope, t2: Node, t3: Node, up_to: u32) -> bool {
+    let looked_at = facts.level(t3, scope).definition().sees.contains(&Sees::StatementReads);
+    if t2 == INIT || t2 == t3 || !facts.real_time(scope) || !looked_at {
+        return false;
+    }
+    let ended = facts.history.span(facts.txns[t2 as usize]).map(|span| span.end);
+    ended.is_some_and(|ended| facts.statement_begins(t3).any(|(op, begin)| op <= up_to && ended < begin))
+}
+
+fn older_version(facts: &Facts, a: Node, b: Node) -> bool {
+    a != INIT
+        && facts.version_orders.iter().any(|(key, known)| {
+            let rank = |node: Node| known.iter().position(|&other| other == node).unwrap_or(known.len());
+            facts.writes_key(a, *key) && facts.writes_key(b, *key) && rank(a) < rank(b)
+        })
 }
 
 fn common_key(facts: &Facts, a: Node, b: Node) -> bool {
-    match (a, b) {
-        (INIT, other) | (other, INIT) => !facts.writes(other).is_empty(),
+    match a {
+        INIT => !facts.writes(b).is_empty(),
         _ => facts.writes(a).iter().any(|&key| facts.writes_key(b, key)),
     }
 }

@@ -134,11 +134,6 @@ impl Reach {
         self.clocks[b as usize * self.width + chain] >= self.chains.place[a as usize]
     }
 
-    /// All nodes, each after its predecessors.
-    pub(crate) fn order(&self) -> &[u32] {
-        &self.order
-    }
-
     /// The edges, for those who walk the graph themselves.
     pub(crate) fn preds(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
         self.first.of(node).iter().chain(self.more.of(node)).copied()

@@ -30,12 +30,16 @@ pub(crate) fn static_edges(base: &Base) -> Edges {
     };
     let mut edges = Edges::new();
     let mut table = KeyTable::new(facts.key_count(), facts.len());
-    for node in 1..facts.len() as Node {
-        if sees(node, Sees::EarlierReads) {
-            table.earlier_reads(facts, node, &mut edges);
-        }
-        if sees(node, Sees::Reads) {
-            table.reads(facts, node, &mut edges);
+    // Sessions in step, because they read what others wrote at about the same time: that is still in the cache.
+    let steps = facts.sessions.iter().map(Vec::len).max().unwrap_or(0);
+    for step in 0..steps {
+        for node in facts.sessions.iter().filter_map(|session| session.get(step).copied()) {
+            if sees(node, Sees::EarlierReads) {
+                table.earlier_reads(facts, node, &mut edges);
+            }
+            if sees(node, Sees::Reads) {
+                table.reads(facts, node, &mut edges);
+            }
         }
     }
     let any_session = (1..facts.len() as Node).any(|node| sees(node, Sees::Session));

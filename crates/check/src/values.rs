@@ -1,6 +1,6 @@
 //! Who wrote which value: a hash table from (key, value) to the transaction that wrote it.
 //!
-//! Open addressing over two flat arrays: twelve bytes a slot, one cache miss a look-up. A history of five million
+//! Open addressing over one flat array: twelve bytes a slot, one cache miss a look-up. A history of five million
 //! operations makes five million of them.
 
 use skew_model::{History, Key, OpKind, TxnId, Value};
@@ -25,17 +25,23 @@ const SEVERAL: u32 = u32::MAX - 1;
 const INTERMEDIATE: u32 = 1 << 31;
 
 pub(crate) struct WrittenValues {
-    slots: Vec<u64>,
-    writers: Vec<u32>,
+    slots: Vec<Slot>,
     shift: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    key: Key,
+    value: Value,
+    writer: u32,
 }
 
 impl WrittenValues {
     pub(crate) fn of(history: &History) -> Self {
         let writes = history.all_ops().iter().filter(|op| op.kind() == OpKind::Write).count();
         let size = (writes + writes / 2 + 2).next_power_of_two();
-        let mut table =
-            WrittenValues { slots: vec![0; size], writers: vec![EMPTY; size], shift: 64 - size.trailing_zeros() };
+        let empty = Slot { key: Key(0), value: Value::NIL, writer: EMPTY };
+        let mut table = WrittenValues { slots: vec![empty; size], shift: 64 - size.trailing_zeros() };
         let mut stamps = vec![0u32; history.key_count()];
         for id in history.txn_ids() {
             assert!(id.0 < INTERMEDIATE - 2, "a history holds fewer than 2^31 transactions");
@@ -49,33 +55,35 @@ impl WrittenValues {
         table
     }
 
-    fn slot(&self, pair: u64) -> usize {
+    fn slot(&self, key: Key, value: Value) -> usize {
+        let pair = u64::from(key.0) << 32 | u64::from(value.bits());
         let mask = self.slots.len() - 1;
         let mut at = (pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize & mask;
-        while self.writers[at] != EMPTY && self.slots[at] != pair {
+        loop {
+            let slot = &self.slots[at];
+            if slot.writer == EMPTY || slot.key == key && slot.value == value {
+                return at;
+            }
             at = (at + 1) & mask;
         }
-        at
     }
 
     fn insert(&mut self, key: Key, value: Value, writer: u32) {
-        let pair = pair(key, value);
-        let at = self.slot(pair);
-        let there = self.writers[at];
-        self.slots[at] = pair;
-        self.writers[at] = match there {
+        let at = self.slot(key, value);
+        let writer = match self.slots[at].writer {
             EMPTY => writer,
             SEVERAL => SEVERAL,
             // The same transaction again: the last write of the key came first and stands.
             there if there & !INTERMEDIATE == writer & !INTERMEDIATE => there,
             _ => SEVERAL,
         };
+        self.slots[at] = Slot { key, value, writer };
     }
 
     /// Who wrote this value to this key.
     #[inline]
     pub(crate) fn find(&self, history: &History, key: Key, value: Value) -> Found {
-        let writer = self.writers[self.slot(pair(key, value))];
+        let writer = self.slots[self.slot(key, value)].writer;
         let initial = history.initial(key) == value;
         match writer {
             EMPTY if initial => Found::Initial,
@@ -100,8 +108,4 @@ impl WrittenValues {
             Some(_) => Found::Intermediate(txn),
         }
     }
-}
-
-fn pair(key: Key, value: Value) -> u64 {
-    u64::from(key.0) << 32 | u64::from(value.bits())
 }

@@ -179,13 +179,14 @@ impl Reader {
     #[inline]
     fn op(&mut self, line: u32, op: Line) {
         match self.current {
-            Some((session, txn, id)) if session == op.session && txn == op.txn => {
+            Some((session, txn, _)) if session == op.session && txn == op.txn => {
                 if self.gap {
-                    self.lines_are_not_consecutive(id);
+                    self.builder.ops_have_own_lines();
                 }
             }
             _ => self.enter(line, op.session, op.txn),
         }
+        self.builder.at_line(line);
         self.gap = false;
         let key = match self.keys.get(op.key) {
             Some(key) => Key(key),
@@ -215,6 +216,7 @@ impl Reader {
         };
         let id = match self.seen(session, number) {
             Some(id) => {
+                self.builder.ops_have_own_lines();
                 self.builder.resume(id);
                 id
             }
@@ -256,14 +258,6 @@ impl Reader {
         };
         self.session_of.push(session);
         id
-    }
-
-    /// Makes the builder give up that operations stand on consecutive lines: it does so when a transaction is
-    /// resumed.
-    #[cold]
-    fn lines_are_not_consecutive(&mut self, id: TxnId) {
-        self.builder.resume(TxnId(u32::MAX));
-        self.builder.resume(id);
     }
 }
 

@@ -105,7 +105,16 @@ impl HistoryBuilder {
 
     /// From now on remember the line of every operation, not only of every transaction.
     pub fn ops_have_own_lines(&mut self) {
-        self.lines.get_or_insert_with(|| vec![self.line; self.history.ops.len()]);
+        if self.lines.is_none() {
+            let mut lines = vec![0; self.history.ops.len()];
+            let consecutive = matches!(self.history.lines, OpLines::Consecutive);
+            for txn in &self.history.txns {
+                for (at, op) in (txn.first_op..txn.end_op).enumerate() {
+                    lines[op as usize] = txn.line + if consecutive { at as u32 } else { 0 };
+                }
+            }
+            self.lines = Some(lines);
+        }
     }
 
     /// Operations stand one a line, starting at their transaction's line. Cheaper than

@@ -105,7 +105,8 @@ pub struct HistParser {
     builder: HistoryBuilder,
     line: u32,
     names: FxHashMap<String, (TxnId, u32)>,
-    sources: Vec<(OpId, String, u32, u32)>,
+    /// Reads whose source is named, and what to say if there is no such transaction.
+    sources: Vec<(OpId, String, InputError)>,
 }
 
 impl HistParser {
@@ -162,11 +163,11 @@ impl HistParser {
         let mut values: Vec<Value> = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
         while scan.more() {
-            let column = scan.column();
+            let start = scan.at;
             let literal = scan.literal("a value")?;
             let value = self.builder.names().value(&literal);
             if !seen.insert(value) {
-                return Err(InputError::at(self.line, column, "the same value twice in one version order"));
+                return Err(scan.error(start, "the same value twice in one version order"));
             }
             values.push(value);
         }
@@ -176,7 +177,7 @@ impl HistParser {
 
     fn txn(&mut self, session: Literal, mut scan: Scan) -> Result<(), InputError> {
         scan.space();
-        let column = scan.column();
+        let start = scan.at;
         let name = scan.literal("a transaction name").map_err(|error| {
             error.hint("a line is: session, transaction, operations, as in `alice t1  r x=0  w y=1`")
         })?;
@@ -185,29 +186,29 @@ impl HistParser {
         let id = self.builder.begin(session, name.clone());
         let name = literal_text(&name);
         if name == "init" {
-            return Err(InputError::at(self.line, column, "`init` is the initial transaction and cannot be the name of another"));
+            return Err(scan.error(start, "`init` is the initial transaction and cannot be the name of another"));
         }
         if let Some((_, line)) = self.names.insert(name.clone(), (id, self.line)) {
-            return Err(InputError::at(self.line, column, format!("{name} is already the transaction on line {line}"))
+            return Err(scan
+                .error(start, format!("{name} is already the transaction on line {line}"))
                 .hint("give every transaction a name of its own"));
         }
-        let mut statement: Option<(u32, usize)> = None;
+        let mut statement: Option<(usize, usize)> = None;
         let mut begins_at = None;
         let mut has_span = false;
         while scan.more() {
-            let column = scan.column();
+            let start = scan.at;
             if scan.eat('@') {
                 let word = scan.word();
-                let level = word.parse().map_err(|error: crate::level::UnknownLevel| {
-                    InputError::at(self.line, column, error.to_string())
-                })?;
+                let level =
+                    word.parse().map_err(|error: crate::level::UnknownLevel| scan.error(start, error.to_string()))?;
                 self.builder.level(id, level);
             } else if scan.eat('[') {
                 let begin = scan.number()?;
                 if scan.eat_text("..") {
                     let end = if scan.peek() == Some(']') { i64::MAX } else { scan.number()? };
                     if end < begin || has_span {
-                        return Err(InputError::at(self.line, column, "a transaction has one [begin..end], begin first"));
+                        return Err(scan.error(start, "a transaction has one [begin..end], begin first"));
                     }
                     self.builder.span(id, begin, end);
                     has_span = true;
@@ -216,12 +217,12 @@ impl HistParser {
                 }
                 scan.expect(']')?;
             } else if scan.eat('(') {
-                if statement.replace((column, 0)).is_some() {
-                    return Err(InputError::at(self.line, column, "a statement inside a statement"));
+                if statement.replace((start, 0)).is_some() {
+                    return Err(scan.error(start, "a statement inside a statement"));
                 }
             } else if scan.eat(')') {
                 if statement.take().is_none() {
-                    return Err(InputError::at(self.line, column, "no statement is open here"));
+                    return Err(scan.error(start, "no statement is open here"));
                 }
             } else if scan.eat_word("aborted") {
                 self.builder.status(id, Status::Aborted);
@@ -240,21 +241,22 @@ impl HistParser {
                 }
             }
         }
-        if let Some((column, _)) = statement {
-            return Err(InputError::at(self.line, column, "this statement is not closed").hint("add `)`"));
+        if let Some((start, _)) = statement {
+            return Err(scan.error(start, "this statement is not closed").hint("add `)`"));
         }
         Ok(())
     }
 
     fn op(&mut self, scan: &mut Scan) -> Result<OpId, InputError> {
-        let column = scan.column();
+        let start = scan.at;
         let kind = match scan.word() {
             "r" => OpKind::Read,
             "w" => OpKind::Write,
             "o" => OpKind::Observe,
             word => {
                 let what = if word.is_empty() { scan.rest().chars().take(1).collect() } else { word.to_owned() };
-                return Err(InputError::at(self.line, column, format!("`{what}` is not an operation"))
+                return Err(scan
+                    .error(start, format!("`{what}` is not an operation"))
                     .hint("operations are `r key=value` and `w key=value`"));
             }
         };
@@ -266,12 +268,14 @@ impl HistParser {
         let value = self.builder.names().value(&value);
         let op = self.builder.op(kind, key, value);
         if scan.eat('<') {
-            let column = scan.column();
+            let start = scan.at;
             if kind == OpKind::Write {
-                return Err(InputError::at(self.line, column, "only a read takes its value from a transaction"));
+                return Err(scan.error(start, "only a read takes its value from a transaction"));
             }
             let source = scan.literal("a transaction name")?;
-            self.sources.push((op, literal_text(&source), self.line, column));
+            let name = literal_text(&source);
+            let missing = scan.error(start, format!("there is no transaction {name}"));
+            self.sources.push((op, name, missing));
         }
         Ok(op)
     }
@@ -282,11 +286,11 @@ impl HistParser {
             return Err(InputError::at(0, 0, "there is no transaction in it")
                 .hint("a line is: session, transaction, operations, as in `alice t1  r x=0  w y=1`"));
         }
-        for (op, name, line, column) in std::mem::take(&mut self.sources) {
+        for (op, name, missing) in std::mem::take(&mut self.sources) {
             let source = match self.names.get(&name) {
                 Some((id, _)) => Some(*id),
                 None if name == "init" => None,
-                None => return Err(InputError::at(line, column, format!("there is no transaction {name}"))),
+                None => return Err(missing),
             };
             self.builder.source(op, source);
         }
@@ -309,8 +313,9 @@ impl<'a> Scan<'a> {
         self.rest().chars().next()
     }
 
-    fn column(&self) -> u32 {
-        self.text[..self.at].chars().count() as u32 + 1
+    /// An error about what starts at this byte of the line.
+    fn error(&self, at: usize, message: impl Into<String>) -> InputError {
+        InputError::at(self.line, self.text[..at].chars().count() as u32 + 1, message)
     }
 
     /// Skips space and a comment.
@@ -362,7 +367,7 @@ impl<'a> Scan<'a> {
             return Ok(());
         }
         let found = self.peek().map_or("the end of the line".to_owned(), |c| format!("`{c}`"));
-        Err(InputError::at(self.line, self.column(), format!("expected `{wanted}`, found {found}")))
+        Err(self.error(self.at, format!("expected `{wanted}`, found {found}")))
     }
 
     fn word(&mut self) -> &'a str {
@@ -373,28 +378,28 @@ impl<'a> Scan<'a> {
     }
 
     fn number(&mut self) -> Result<i64, InputError> {
-        let column = self.column();
+        let start = self.at;
         let rest = self.rest();
         let digits = rest.strip_prefix('-').unwrap_or(rest);
         let end = rest.len() - digits.len() + digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
         self.at += end;
-        rest[..end].parse().map_err(|_| InputError::at(self.line, column, "expected a whole number"))
+        rest[..end].parse().map_err(|_| self.error(start, "expected a whole number"))
     }
 
     fn literal(&mut self, what: &str) -> Result<Literal, InputError> {
-        let column = self.column();
+        let start = self.at;
         if self.eat('"') {
-            return self.quoted(column);
+            return self.quoted(start);
         }
         let word = self.word();
         if word.is_empty() {
             let found = self.peek().map_or("the end of the line".to_owned(), |c| format!("`{c}`"));
-            return Err(InputError::at(self.line, column, format!("expected {what}, found {found}")));
+            return Err(self.error(start, format!("expected {what}, found {found}")));
         }
         Ok(bare_literal(word))
     }
 
-    fn quoted(&mut self, column: u32) -> Result<Literal, InputError> {
+    fn quoted(&mut self, start: usize) -> Result<Literal, InputError> {
         let mut text = String::new();
         let mut chars = self.rest().char_indices();
         while let Some((at, c)) = chars.next() {
@@ -415,10 +420,10 @@ impl<'a> Scan<'a> {
                 Some('t') => '\t',
                 Some('0') => '\0',
                 Some(c @ ('"' | '\\')) => c,
-                _ => return Err(InputError::at(self.line, column, "an unknown escape in a quoted text").hint("write \\\\ for a backslash")),
+                _ => return Err(self.error(start, "an unknown escape in a quoted text").hint("write \\\\ for a backslash")),
             });
         }
-        Err(InputError::at(self.line, column, "this quoted text is not closed").hint("add `\"`"))
+        Err(self.error(start, "this quoted text is not closed").hint("add `\"`"))
     }
 }
 

@@ -68,8 +68,14 @@ impl Verdict {
 /// What justifies *holds*.
 #[derive(Clone, Debug)]
 pub enum Justification {
-    /// A commit order, re-verified against the definition by a checker that shares no code with the search.
-    CommitOrder(Vec<TxnId>),
+    /// A commit order of the committed transactions.
+    CommitOrder {
+        /// The transactions in that order; the initial one, which comes first, is left out.
+        order: Vec<TxnId>,
+        /// Whether it was checked against the definition a second time, by a verifier that shares no inference with
+        /// the engine that found it.
+        verified: bool,
+    },
     /// Nothing to order: the level asks only that reads return written values.
     ReadsOnly,
 }

@@ -50,7 +50,8 @@ fn verdict(report: &Report, verdict: &Verdict, found: &[Distinct]) -> Json {
         Outcome::Holds(justification) => {
             fields.push(("outcome", Json::text("holds")));
             match justification {
-                Justification::CommitOrder(order) => {
+                Justification::CommitOrder { order, verified } => {
+                    fields.push(("verified", Json::Bool(*verified)));
                     fields.push(("justification", Json::text("commit-order")));
                     if report.show_witness {
                         let names = order.iter().map(|id| report.history.txn_name(*id));

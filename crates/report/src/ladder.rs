@@ -24,7 +24,12 @@ pub(crate) fn size(report: &Report) -> String {
 /// A verdict in a word, and what there is to add.
 pub(crate) fn verdict_words(report: &Report, verdict: &Verdict, found: &[Distinct]) -> (&'static str, String) {
     match &verdict.outcome {
-        Outcome::Holds(Justification::CommitOrder(_)) => ("holds", "(commit order verified)".to_owned()),
+        Outcome::Holds(Justification::CommitOrder { verified: true, .. }) => {
+            ("holds", "(commit order verified)".to_owned())
+        }
+        Outcome::Holds(Justification::CommitOrder { verified: false, .. }) => {
+            ("holds", "(commit order found; --witness verifies it)".to_owned())
+        }
         Outcome::Holds(Justification::ReadsOnly) => ("holds", "(every read returns a written value)".to_owned()),
         Outcome::Violated(_) => {
             let answer = found.iter().find(|one| one.scopes.contains(&verdict.scope));
@@ -102,7 +107,7 @@ pub(crate) fn closing(report: &Report) -> String {
 pub(crate) fn witnesses(report: &Report) -> Vec<(String, String)> {
     let mut orders: Vec<(Vec<String>, &[TxnId])> = Vec::new();
     for verdict in &report.verdicts {
-        if let Outcome::Holds(Justification::CommitOrder(order)) = &verdict.outcome {
+        if let Outcome::Holds(Justification::CommitOrder { order, .. }) = &verdict.outcome {
             match orders.iter_mut().find(|(_, known)| *known == order.as_slice()) {
                 Some((scopes, _)) => scopes.push(verdict.scope.to_string()),
                 None => orders.push((vec![verdict.scope.to_string()], order)),

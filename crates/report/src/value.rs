@@ -3,6 +3,7 @@
 /// A JSON value. Objects keep the order of their fields.
 pub(crate) enum Json {
     Null,
+    Bool(bool),
     Int(i64),
     Text(String),
     List(Vec<Json>),
@@ -26,6 +27,7 @@ impl Json {
     pub(crate) fn write(&self, indent: usize, out: &mut String) {
         match self {
             Json::Null => out.push_str("null"),
+            Json::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
             Json::Int(number) => out.push_str(&number.to_string()),
             Json::Text(text) => quote(text, out),
             Json::List(items) if items.iter().all(Json::is_plain) => {

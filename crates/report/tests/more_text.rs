@@ -32,7 +32,7 @@ dup.hist: 3 transactions, 3 operations, 3 sessions
                    which write it took, as in `r x=1<t1`
   rc    holds      (commit order verified)
 
-strongest level that holds: rc; unknown: sser, ser, psi, cc
+strongest level that holds: rc; unknown: ser, psi, cc
 ",
     );
 }
@@ -44,7 +44,7 @@ fn notes_and_witnesses_are_shown_on_request() {
         sample.verdicts.clone(),
         vec![Verdict {
             scope: Scope::Declared,
-            outcome: Outcome::Holds(Justification::CommitOrder(vec![TxnId(1), TxnId(0)])),
+            outcome: Outcome::Holds(Justification::CommitOrder { order: vec![TxnId(1), TxnId(0)], verified: true }),
         }],
     ];
     let found = sample.report(|report| {

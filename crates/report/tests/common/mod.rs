@@ -31,7 +31,7 @@ impl Sample {
     pub fn holds(mut self, levels: &[Level]) -> Sample {
         for level in levels {
             let order = self.history.txn_ids().collect();
-            let outcome = Outcome::Holds(Justification::CommitOrder(order));
+            let outcome = Outcome::Holds(Justification::CommitOrder { order, verified: true });
             self.verdicts.push(Verdict { scope: Scope::Level(*level), outcome });
         }
         self
