@@ -102,6 +102,16 @@ impl<'h> Checker<'h> {
                 self.check(Scope::Level(level))
             }));
         }
+        // One violation has one name: what breaks a weaker level is shown for the stronger ones too.
+        for at in (0..known.len()).rev() {
+            let weaker = known.iter().filter(|weaker| weaker.violated()).find_map(|weaker| match known[at].scope {
+                Scope::Level(level) => infer(weaker, level),
+                Scope::Declared => None,
+            });
+            if known[at].violated() {
+                known[at] = weaker.expect("a violated level is implied by itself");
+            }
+        }
         let strength = |verdict: &Verdict| match verdict.scope {
             Scope::Level(level) => level as usize,
             Scope::Declared => usize::MAX,

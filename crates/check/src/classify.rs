@@ -42,11 +42,12 @@ pub(crate) fn classify(facts: &Facts, standing: &Standing, explanation: &Explana
 fn classify_cycle(facts: &Facts, standing: &Standing, cycle: &Cycle) -> Anomaly {
     let shape = Shape::of(cycle);
     if !standing.breaks(Level::Ser) || shape.has(|kind| kind == EdgeKind::Rt) {
-        return Anomaly::StaleRead;
+        return if shape.antidependencies > 0 { Anomaly::StaleRead } else { Anomaly::ClockContradiction };
     }
     if standing.breaks(Level::Rc) {
         return match shape.antidependencies {
-            0 if shape.has(|kind| matches!(kind, EdgeKind::Wr(_) | EdgeKind::So)) => Anomaly::CircularInformationFlow,
+            0 if shape.has(|kind| matches!(kind, EdgeKind::Wr(_))) => Anomaly::CircularInformationFlow,
+            0 if shape.has(|kind| kind == EdgeKind::So) => Anomaly::NonMonotonicWrite,
             0 => Anomaly::DirtyWrite,
             _ => Anomaly::NonMonotonicRead,
         };
@@ -71,10 +72,9 @@ fn classify_cycle(facts: &Facts, standing: &Standing, cycle: &Cycle) -> Anomaly 
         return match shape.antidependencies {
             _ if is_lost_update(facts, cycle) => Anomaly::LostUpdate,
             0 | 1 => Anomaly::ReadSkew,
-            _ if shape.has(|kind| kind == EdgeKind::So) && !shape.has(|kind| matches!(kind, EdgeKind::Wr(_))) => {
-                Anomaly::SessionFork
-            }
-            _ => Anomaly::LongFork,
+            _ if shape.adjacent => Anomaly::SerializationCycle,
+            _ if shape.has(|kind| matches!(kind, EdgeKind::Wr(_))) => Anomaly::LongFork,
+            _ => Anomaly::SessionFork,
         };
     }
     let read_only = |txn: TxnId| facts.writes(facts.nodes[txn.0 as usize]).is_empty();
@@ -85,29 +85,28 @@ fn classify_cycle(facts: &Facts, standing: &Standing, cycle: &Cycle) -> Anomaly 
     }
 }
 
-/// Two transactions that read one version of a key and both overwrite it.
+/// A transaction read a version that another one overwrote, and overwrote it as well.
 fn is_lost_update(facts: &Facts, cycle: &Cycle) -> bool {
-    let source = |txn: TxnId, key: u32| {
-        let reads = facts.reads(facts.nodes[txn.0 as usize]).iter();
-        reads.filter(|read| read.key == key).map(|read| read.source).next()
-    };
     cycle.edges.iter().any(|edge| {
         let EdgeKind::Rw(key) = edge.kind else { return false };
-        let both_write = [edge.from, edge.to].iter().all(|txn| facts.writes_key(facts.nodes[txn.0 as usize], key.0));
-        both_write && source(edge.from, key.0).is_some() && source(edge.from, key.0) == source(edge.to, key.0)
+        [edge.from, edge.to].iter().all(|txn| facts.writes_key(facts.nodes[txn.0 as usize], key.0))
     })
 }
 
 struct Shape {
     kinds: Vec<EdgeKind>,
     antidependencies: usize,
+    /// Whether two antidependencies follow each other.
+    adjacent: bool,
 }
 
 impl Shape {
     fn of(cycle: &Cycle) -> Shape {
         let kinds: Vec<EdgeKind> = cycle.edges.iter().map(|edge| edge.kind).collect();
-        let antidependencies = kinds.iter().filter(|kind| matches!(kind, EdgeKind::Rw(_))).count();
-        Shape { kinds, antidependencies }
+        let rw = |kind: &EdgeKind| matches!(kind, EdgeKind::Rw(_));
+        let antidependencies = kinds.iter().filter(|kind| rw(kind)).count();
+        let adjacent = kinds.iter().zip(kinds.iter().cycle().skip(1)).any(|(one, next)| rw(one) && rw(next));
+        Shape { kinds, antidependencies, adjacent }
     }
 
     fn has(&self, wanted: impl Fn(EdgeKind) -> bool) -> bool {

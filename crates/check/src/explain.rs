@@ -110,28 +110,32 @@ impl Words<'_, '_, '_> {
         self.finish(steps)
     }
 
-    /// Where a step is an ignored read, the cycle is better told as: the reader had to see a writer, and did not.
-    fn finish(&self, mut steps: Vec<Step>) -> Explanation {
+    /// Where a step is an ignored read, the cycle is better told as: the reader had to see a writer, and did not. Of
+    /// several, the telling with the most antidependencies names the anomaly best.
+    fn finish(&self, steps: Vec<Step>) -> Explanation {
         let to_init = steps.iter().position(|step| step.to == INIT);
-        let ignored = to_init.or_else(|| steps.iter().position(|step| step.ignored.is_some()));
-        let mut edges = Vec::new();
-        if let Some(at) = ignored {
-            steps.rotate_left(at);
-            let step = steps.remove(0);
-            let (number, seen) = step.ignored.expect("only an ignored read leads back to the initial transaction");
-            let read = self.base.facts.all_reads()[number as usize];
-            let reader = self.txn(self.base.facts.reader(number));
-            let write = self.last_write(step.from, read.key);
-            let older = steps.into_iter().filter_map(|step| step.edge).collect();
-            let reason = Reason::Overwrote { read: OpId(read.op), write, older };
-            edges.push(Edge { from: reader, to: self.txn(step.from), kind: EdgeKind::Rw(Key(read.key)), reason });
-            edges.extend(seen);
-        } else {
-            edges.extend(steps.into_iter().filter_map(|step| step.edge));
-            let first = edges.iter().position(|edge| matches!(edge.kind, EdgeKind::Rw(_))).unwrap_or(0);
-            edges.rotate_left(first);
-        }
+        let ignored = (0..steps.len()).filter(|&at| steps[at].ignored.is_some() && to_init.is_none_or(|init| init == at));
+        let told = ignored.map(|at| self.told_by(&steps, at)).min_by_key(|edges| {
+            let antidependencies = edges.iter().filter(|edge| matches!(edge.kind, EdgeKind::Rw(_))).count();
+            (std::cmp::Reverse(antidependencies), edges.len())
+        });
+        let mut edges = told.unwrap_or_else(|| steps.into_iter().filter_map(|step| step.edge).collect());
+        let first = edges.iter().position(|edge| matches!(edge.kind, EdgeKind::Rw(_))).unwrap_or(0);
+        edges.rotate_left(first);
         Explanation::Cycle(Cycle { edges })
+    }
+
+    /// The cycle as the reader of an ignored step tells it: it read a version that a writer overwrote, whom it had to
+    /// see.
+    fn told_by(&self, steps: &[Step], at: usize) -> Vec<Edge> {
+        let (number, seen) = steps[at].ignored.as_ref().expect("the step is an ignored read");
+        let read = self.base.facts.all_reads()[*number as usize];
+        let (reader, writer) = (self.txn(self.base.facts.reader(*number)), steps[at].from);
+        let rest = steps.iter().cycle().skip(at + 1).take(steps.len() - 1);
+        let older = rest.filter_map(|step| step.edge.clone()).collect();
+        let reason = Reason::Overwrote { read: OpId(read.op), write: self.last_write(writer, read.key), older };
+        let overwrote = Edge { from: reader, to: self.txn(writer), kind: EdgeKind::Rw(Key(read.key)), reason };
+        [overwrote].into_iter().chain(seen.iter().cloned()).collect()
     }
 
     /// An edge that was known before any inference over events.
@@ -177,10 +181,8 @@ impl Words<'_, '_, '_> {
             return Some((EdgeKind::Wr(Key(read.key)), reason));
         }
         if base.versions.of(to).contains(&from) {
-            let known = facts.version_orders.iter();
-            let mut shared = known.filter(|(key, _)| facts.writes_key(from, *key) && facts.writes_key(to, *key));
-            let key = shared.next().map(|(key, _)| Key(*key))?;
-            return Some((EdgeKind::Ww(key), Reason::Recorded));
+            let key = facts.version_orders.iter().map(|(key, _)| *key).find(|&key| known_older(facts, from, to, key))?;
+            return Some((EdgeKind::Ww(Key(key)), Reason::Recorded));
         }
         let by_time = base.order.of(to).contains(&from) || base.statement_times.of(to).contains(&from);
         by_time.then_some((EdgeKind::Rt, Reason::Recorded))
@@ -254,6 +256,13 @@ impl Words<'_, '_, '_> {
     }
 }
 
+/// Whether the recorded version order of a key has one writer before another.
+fn known_older(facts: &Facts, from: Node, to: Node, key: u32) -> bool {
+    let Some((_, known)) = facts.version_orders.iter().find(|(other, _)| *other == key) else { return false };
+    let rank = |node: Node| known.iter().position(|&other| other == node).unwrap_or(known.len());
+    facts.writes_key(from, key) && facts.writes_key(to, key) && rank(from) < rank(to)
+}
+
 /// A graph as it was before a round of inference.
 struct Known<'a> {
     reach: &'a crate::reach::Reach,
@@ -316,7 +325,8 @@ impl Sound<'_> {
                 from.session == to.session && edge.from < edge.to && facts.in_session(node(edge.to), self.scope)
             }
             (EdgeKind::Rt, Reason::Recorded) => facts.real_time(self.scope),
-            (EdgeKind::Ww(key), Reason::Recorded | Reason::Supposed) => {
+            (EdgeKind::Ww(key), Reason::Recorded) => known_older(facts, node(edge.from), node(edge.to), key.0),
+            (EdgeKind::Ww(key), Reason::Supposed) => {
                 [edge.from, edge.to].into_iter().all(|txn| facts.writes_key(node(txn), key.0))
             }
             (EdgeKind::Wr(key), Reason::Read { read, write }) => {

@@ -14,6 +14,7 @@ pub enum Anomaly {
     IncompatibleOrder,
     DuplicateElement,
     DirtyWrite,
+    NonMonotonicWrite,
     CircularInformationFlow,
     NonMonotonicRead,
     NonRepeatableRead,
@@ -29,6 +30,7 @@ pub enum Anomaly {
     ReadOnlyAnomaly,
     SerializationCycle,
     StaleRead,
+    ClockContradiction,
 }
 
 /// What an anomaly is called and what to say about it.
@@ -44,7 +46,7 @@ pub struct Definition {
     pub aliases: &'static [&'static str],
     /// One sentence about an occurrence. `{a}`, `{b}`, `{c}` are the transactions in the order of the cycle (or the
     /// reader and the writer of a finding), `{x}` and `{y}` the keys of its first two `rw` edges (or the key of the
-    /// finding), `{v}` the value that the finding read.
+    /// finding), `{v}` the value that the finding read, `{r}` a transaction of the cycle that only reads.
     pub headline: &'static str,
     /// What to change.
     pub fix: &'static str,
@@ -92,16 +94,19 @@ anomalies! {
     DirtyWrite "dirty-write" "dirty write" ["g0", "p0", "write-cycle"]
         "{a} and {b} overwrote each other"
         "run both at READ UNCOMMITTED or stronger on a database that locks what it writes"
+    NonMonotonicWrite "non-monotonic-write" "own session's writes reversed" ["monotonic-writes"]
+        "{a} wrote before {b} in their session, but its version is the newer one"
+        "keep a session on one replica, or use a causally consistent session"
     CircularInformationFlow "circular-information-flow" "circular information flow" ["g1c", "hb-cycle"]
         "{a} depends on what {b} wrote, and {b} depends on {a}"
         "run them at READ COMMITTED or stronger"
     NonMonotonicRead "non-monotonic-read" "non-monotonic read" ["non-monotonic-reads"]
         "{a} read from {b} and then a version of {x} that {b} had already overwritten"
-        "run {a} at READ ATOMIC or stronger, or read everything in one statement"
+        "run {a} at READ COMMITTED or stronger, or read everything in one statement"
     NonRepeatableRead "non-repeatable-read" "non-repeatable read" ["fuzzy-read", "p2", "unrepeatable-read"]
         "{a} read {x} twice and got two different versions"
         "read {x} once and keep the value, or run {a} at REPEATABLE READ or snapshot isolation"
-    FracturedRead "fractured-read" "fractured read" ["atomic-visibility-violation", "partial-visibility"]
+    FracturedRead "fractured-read" "fractured read" ["a5a", "atomic-visibility-violation", "partial-visibility"]
         "{a} saw one write of {b} but not {b}'s write of {x}"
         "read both keys in one statement, or run {a} at REPEATABLE READ or snapshot isolation"
     LostOwnWrite "lost-own-write" "own session's write not seen" ["read-your-writes", "ryw", "stale-own-write"]
@@ -113,10 +118,10 @@ anomalies! {
     NonMonotonicSession "non-monotonic-session" "session went back in time" ["monotonic-reads", "session-regression"]
         "{a} read a version of {x} older than what its session had already seen of {b}"
         "keep a session on one replica, or use a causally consistent session"
-    LostUpdate "lost-update" "lost update" ["p4", "g-update"]
+    LostUpdate "lost-update" "lost update" ["p4", "g-cursor"]
         "{a} and {b} both read the same version of {x} and both overwrote it: one update is lost"
         "let the database do the arithmetic in one UPDATE, or read with SELECT … FOR UPDATE, or run both at snapshot isolation and retry"
-    ReadSkew "read-skew" "read skew" ["g-single", "a5a", "inconsistent-read"]
+    ReadSkew "read-skew" "read skew" ["g-single", "inconsistent-read"]
         "{a} saw {x} from before {b} and something else from after {b}"
         "run {a} at REPEATABLE READ or snapshot isolation"
     LongFork "long-fork" "long fork" ["g-nonadjacent", "parallel-snapshot-fork"]
@@ -124,7 +129,7 @@ anomalies! {
         "run the readers at prefix consistency, snapshot isolation or stronger"
     SessionFork "session-fork" "session fork" ["store-buffering", "dekker"]
         "{a} and {c} each missed what the other session had committed before"
-        "put the write and the read into one transaction at snapshot isolation or serializable"
+        "run all of them at snapshot isolation, or the write and the read of each session in one transaction at SERIALIZABLE"
     WriteSkew "write-skew" "write skew" ["a5b", "g2-item"]
         "{a} and {b} each read what the other one overwrote"
         "lock the row that one of them only reads, or run both at SERIALIZABLE"
@@ -137,6 +142,9 @@ anomalies! {
     StaleRead "stale-read" "stale read" ["real-time-violation", "g-realtime"]
         "{a} missed the write of {x} by {b}, which had ended before it began"
         "read from the primary, or use a strictly serializable database"
+    ClockContradiction "clock-contradiction" "clock contradiction" ["real-time-cycle"]
+        "{a} and {b} depend on each other against the clock: one had ended before the other began"
+        "compare the clocks of those who recorded the history; no database can do this"
 }
 
 impl Anomaly {

@@ -119,7 +119,7 @@ pub const DEFINITIONS: &[Definition] = &[
     Definition {
         sees: &[Sees::EarlierReads],
         weaker: &[Level::Ru],
-        ..definition!(Rc, "rc", "read committed", ["read-committed", "pl-2"])
+        ..definition!(Rc, "rc", "read committed", ["read-committed"])
     },
     Definition {
         sees: &[Sees::Session, Sees::Reads],
