@@ -3,7 +3,7 @@
 
 use skew_model::{Explanation, History, Justification, Level, Limit, Outcome, Scope, TxnId, Verdict, Violation};
 
-use crate::classify::{Standing, classify};
+use crate::classify::{Standing, classify, rotate};
 use crate::decide::{Decision, Limits, decide};
 use crate::explain::{explain, is_sound};
 use crate::facts::{Assumptions, Facts, INIT, Node};
@@ -163,12 +163,13 @@ impl<'h> Checker<'h> {
     fn violation(&self, part: History, scope: Scope) -> Violation {
         let facts = Facts::new(&part, self.options.assumptions);
         let standing = self.standing(&facts);
-        let explanation = match decide(&facts, scope, &self.options.limits) {
+        let mut explanation = match decide(&facts, scope, &self.options.limits) {
             Decision::Finding(finding) => Explanation::Finding(finding),
             _ => explain(&facts, scope).expect("a shrunk part of a violated history can be explained"),
         };
         assert!(is_sound(&facts, scope, &explanation), "every edge of an explanation is in the history");
         let anomaly = classify(&facts, &standing, &explanation);
+        rotate(&facts, anomaly, &mut explanation);
         let (breaks, satisfies) = (standing.weakest_broken(), standing.strongest_held());
         drop(facts);
         Violation { anomaly, history: part, explanation, breaks, satisfies }

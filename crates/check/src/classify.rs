@@ -85,12 +85,25 @@ fn classify_cycle(facts: &Facts, standing: &Standing, cycle: &Cycle) -> Anomaly 
     }
 }
 
-/// A transaction read a version that another one overwrote, and overwrote it as well.
 fn is_lost_update(facts: &Facts, cycle: &Cycle) -> bool {
-    cycle.edges.iter().any(|edge| {
-        let EdgeKind::Rw(key) = edge.kind else { return false };
-        [edge.from, edge.to].iter().all(|txn| facts.writes_key(facts.nodes[txn.0 as usize], key.0))
-    })
+    cycle.edges.iter().any(|edge| loses_update(facts, edge))
+}
+
+/// A transaction read a version that another one overwrote, and overwrote it as well.
+fn loses_update(facts: &Facts, edge: &Edge) -> bool {
+    let EdgeKind::Rw(key) = edge.kind else { return false };
+    [edge.from, edge.to].iter().all(|txn| facts.writes_key(facts.nodes[txn.0 as usize], key.0))
+}
+
+/// Puts the edge that gives the anomaly its name first.
+pub(crate) fn rotate(facts: &Facts, anomaly: Anomaly, explanation: &mut Explanation) {
+    match explanation {
+        Explanation::Cycle(cycle) if anomaly == Anomaly::LostUpdate => {
+            let first = cycle.edges.iter().position(|edge| loses_update(facts, edge)).unwrap_or(0);
+            cycle.edges.rotate_left(first);
+        }
+        _ => {}
+    }
 }
 
 struct Shape {

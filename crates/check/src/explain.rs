@@ -115,11 +115,12 @@ impl Words<'_, '_, '_> {
     fn finish(&self, steps: Vec<Step>) -> Explanation {
         let to_init = steps.iter().position(|step| step.to == INIT);
         let ignored = (0..steps.len()).filter(|&at| steps[at].ignored.is_some() && to_init.is_none_or(|init| init == at));
-        let told = ignored.map(|at| self.told_by(&steps, at)).min_by_key(|edges| {
-            let antidependencies = edges.iter().filter(|edge| matches!(edge.kind, EdgeKind::Rw(_))).count();
-            (std::cmp::Reverse(antidependencies), edges.len())
-        });
-        let mut edges = told.unwrap_or_else(|| steps.into_iter().filter_map(|step| step.edge).collect());
+        let plain: Option<Vec<Edge>> = steps.iter().map(|step| step.edge.clone()).collect();
+        let tellings = plain.into_iter().chain(ignored.map(|at| self.told_by(&steps, at)));
+        let antidependencies =
+            |edges: &Vec<Edge>| edges.iter().filter(|edge| matches!(edge.kind, EdgeKind::Rw(_))).count();
+        let best = tellings.min_by_key(|edges| (std::cmp::Reverse(antidependencies(edges)), edges.len()));
+        let mut edges = best.expect("a cycle through the initial transaction has an ignored read");
         let first = edges.iter().position(|edge| matches!(edge.kind, EdgeKind::Rw(_))).unwrap_or(0);
         edges.rotate_left(first);
         Explanation::Cycle(Cycle { edges })

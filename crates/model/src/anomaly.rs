@@ -119,7 +119,7 @@ anomalies! {
         "{a} read a version of {x} older than what its session had already seen of {b}"
         "keep a session on one replica, or use a causally consistent session"
     LostUpdate "lost-update" "lost update" ["p4", "g-cursor"]
-        "{a} and {b} both read the same version of {x} and both overwrote it: one update is lost"
+        "{a} and {b} both overwrote {x}, and {a} had read it before {b} wrote: one update is lost"
         "let the database do the arithmetic in one UPDATE, or read with SELECT … FOR UPDATE, or run both at snapshot isolation and retry"
     ReadSkew "read-skew" "read skew" ["g-single", "inconsistent-read"]
         "{a} saw {x} from before {b} and something else from after {b}"
