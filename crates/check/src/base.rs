@@ -162,27 +162,13 @@ impl EndedBy {
     }
 }
 
-/// Consecutive known versions, and the last known one before every writer that the order does not mention.
+/// Consecutive known versions, and the last known one before every writer that comes later.
 fn version_edges(facts: &Facts) -> Vec<(Node, Node)> {
     let mut edges = Vec::new();
-    if facts.version_orders.is_empty() {
-        return edges;
-    }
-    let mut last_known = vec![u32::MAX; facts.key_count()];
-    let mut rank = rustc_hash::FxHashSet::default();
-    for (key, writers) in &facts.version_orders {
-        edges.extend(writers.windows(2).map(|pair| (pair[0], pair[1])));
-        rank.extend(writers.iter().map(|&writer| (*key, writer)));
-        if let Some(&last) = writers.last() {
-            last_known[*key as usize] = last;
-        }
-    }
-    for node in 1..facts.len() as Node {
-        for &key in facts.writes(node) {
-            let last = last_known[key as usize];
-            if last != u32::MAX && !rank.contains(&(key, node)) {
-                edges.push((last, node));
-            }
+    for order in &facts.version_orders {
+        edges.extend(order.known.windows(2).map(|pair| (pair[0], pair[1])));
+        if let Some(&last) = order.known.last() {
+            edges.extend(order.later.iter().map(|&later| (last, later)));
         }
     }
     edges

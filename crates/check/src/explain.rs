@@ -182,7 +182,7 @@ impl Words<'_, '_, '_> {
             return Some((EdgeKind::Wr(Key(read.key)), reason));
         }
         if base.versions.of(to).contains(&from) {
-            let key = facts.version_orders.iter().map(|(key, _)| *key).find(|&key| known_older(facts, from, to, key))?;
+            let key = facts.version_orders.iter().find(|order| order.has(from, to))?.key;
             return Some((EdgeKind::Ww(Key(key)), Reason::Recorded));
         }
         let by_time = base.order.of(to).contains(&from) || base.statement_times.of(to).contains(&from);
@@ -257,13 +257,6 @@ impl Words<'_, '_, '_> {
     }
 }
 
-/// Whether the recorded version order of a key has one writer before another.
-fn known_older(facts: &Facts, from: Node, to: Node, key: u32) -> bool {
-    let Some((_, known)) = facts.version_orders.iter().find(|(other, _)| *other == key) else { return false };
-    let rank = |node: Node| known.iter().position(|&other| other == node).unwrap_or(known.len());
-    facts.writes_key(from, key) && facts.writes_key(to, key) && rank(from) < rank(to)
-}
-
 /// A graph as it was before a round of inference.
 struct Known<'a> {
     reach: &'a crate::reach::Reach,
@@ -326,7 +319,10 @@ impl Sound<'_> {
                 from.session == to.session && edge.from < edge.to && facts.in_session(node(edge.to), self.scope)
             }
             (EdgeKind::Rt, Reason::Recorded) => facts.real_time(self.scope),
-            (EdgeKind::Ww(key), Reason::Recorded) => known_older(facts, node(edge.from), node(edge.to), key.0),
+            (EdgeKind::Ww(key), Reason::Recorded) => {
+                let mut orders = facts.version_orders.iter();
+                orders.any(|order| order.key == key.0 && order.has(node(edge.from), node(edge.to)))
+            }
             (EdgeKind::Ww(key), Reason::Supposed) => {
                 [edge.from, edge.to].into_iter().all(|txn| facts.writes_key(node(txn), key.0))
             }

@@ -4,7 +4,7 @@
 //! Every engine starts from here. Transactions are *nodes*: 0 is the initial transaction, the committed ones follow
 //! in the order of the history. Reads that a transaction answers from its own writes are settled here and forgotten.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use skew_model::{Finding, FindingKind, History, Key, Level, OpId, OpKind, Scope, Status, TxnId, Value};
 
 use crate::values::{Found, WrittenValues};
@@ -41,6 +41,28 @@ pub(crate) struct Read {
     pub op: u32,
 }
 
+/// What the recorder knew about the order of a key's versions.
+pub(crate) struct VersionOrder {
+    pub key: u32,
+    /// Writers, oldest first.
+    pub known: Vec<Node>,
+    /// Writers that the order does not mention: they come after all that it does. Those of a value that several
+    /// transactions wrote are in neither list.
+    pub later: Vec<Node>,
+}
+
+impl VersionOrder {
+    /// Whether one writer's version is older than another's.
+    pub(crate) fn has(&self, older: Node, newer: Node) -> bool {
+        let place = |node: Node| self.known.iter().position(|&other| other == node);
+        match (place(older), place(newer)) {
+            (Some(older), Some(newer)) => older < newer,
+            (Some(_), None) => self.later.contains(&newer),
+            (None, _) => false,
+        }
+    }
+}
+
 /// A history, resolved.
 pub struct Facts<'h> {
     pub(crate) history: &'h History,
@@ -55,8 +77,8 @@ pub struct Facts<'h> {
     writes: Vec<u32>,
     /// The nodes of each session, in session order.
     pub(crate) sessions: Vec<Vec<Node>>,
-    /// Where the recorder knew it: the writers of a key, oldest first. Other writers of the key come later.
-    pub(crate) version_orders: Vec<(u32, Vec<Node>)>,
+    /// The version orders that the recorder knew, by key.
+    pub(crate) version_orders: Vec<VersionOrder>,
     /// What no commit order can explain, in the order of the history.
     pub(crate) findings: Vec<Finding>,
     /// Reads of values that several transactions wrote. They bind nothing here.
@@ -179,21 +201,40 @@ impl<'h> Facts<'h> {
     }
 
     fn order_versions(&mut self, values: &WrittenValues) {
+        let mut orders = Vec::new();
+        let mut mentioned = FxHashSet::default();
         for key in self.history.ordered_keys() {
             let order = self.history.version_order(key).unwrap_or_default();
+            mentioned.extend(order.iter().map(|&value| (key.0, value)));
             let writers = order.iter().filter_map(|&value| match values.find(self.history, key, value) {
                 Found::Final(txn) | Found::Intermediate(txn) => Some(self.nodes[txn.0 as usize]),
                 _ => None,
             });
-            // A transaction that writes twice stands where its last write stands.
-            let mut last = FxHashMap::default();
             let writers: Vec<Node> = writers.filter(|&node| node != ABSENT).collect();
-            for (at, &node) in writers.iter().enumerate() {
-                last.insert(node, at);
-            }
-            let writers = writers.iter().enumerate().filter(|&(at, node)| last[node] == at).map(|(_, &node)| node).collect();
-            self.version_orders.push((key.0, writers));
+            // A transaction that writes twice stands where its last write stands.
+            let last: FxHashMap<Node, usize> = writers.iter().enumerate().map(|(at, &node)| (node, at)).collect();
+            let stands = |&(at, node): &(usize, &Node)| last[node] == at;
+            let known = writers.iter().enumerate().filter(stands).map(|(_, &node)| node).collect();
+            orders.push(VersionOrder { key: key.0, known, later: Vec::new() });
         }
+        if orders.is_empty() {
+            return;
+        }
+        let index: FxHashMap<u32, usize> = orders.iter().enumerate().map(|(at, order)| (order.key, at)).collect();
+        for node in 1..self.len() as Node {
+            for op in self.history.ops(self.txns[node as usize]) {
+                let Some(&at) = index.get(&op.key().0).filter(|_| op.kind() == OpKind::Write) else { continue };
+                let order: &mut VersionOrder = &mut orders[at];
+                if !mentioned.contains(&(op.key().0, op.value())) && order.later.last() != Some(&node) {
+                    order.later.push(node);
+                }
+            }
+        }
+        for order in &mut orders {
+            let known: FxHashSet<Node> = order.known.iter().copied().collect();
+            order.later.retain(|node| !known.contains(node));
+        }
+        self.version_orders = orders;
     }
 
     /// What no commit order can explain.
@@ -298,6 +339,20 @@ pub(crate) fn statement_of(history: &History, op: u32) -> std::ops::Range<u32> {
 /// Whether a statement writes a key.
 pub(crate) fn statement_writes(history: &History, statement: std::ops::Range<u32>, key: u32) -> bool {
     statement.map(|op| history.op(OpId(op))).any(|op| op.kind() == OpKind::Write && op.key().0 == key)
+}
+
+/// The values of known version orders that several transactions wrote.
+pub(crate) fn ambiguous_versions(history: &History) -> Vec<(Key, Value)> {
+    let keys = history.ordered_keys();
+    if keys.is_empty() {
+        return Vec::new();
+    }
+    let values = WrittenValues::of(history);
+    let versions = keys.iter().flat_map(|&key| {
+        let order = history.version_order(key).unwrap_or_default();
+        order.iter().map(move |&value| (key, value))
+    });
+    versions.filter(|&(key, value)| values.find(history, key, value) == Found::Several).collect()
 }
 
 /// Which transactions take part.

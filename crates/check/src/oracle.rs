@@ -226,11 +226,7 @@ fn ended_before_a_statement(facts: &Facts, scope: Scope, t2: Node, t3: Node, up_
 }
 
 fn older_version(facts: &Facts, a: Node, b: Node) -> bool {
-    a != INIT
-        && facts.version_orders.iter().any(|(key, known)| {
-            let rank = |node: Node| known.iter().position(|&other| other == node).unwrap_or(known.len());
-            facts.writes_key(a, *key) && facts.writes_key(b, *key) && rank(a) < rank(b)
-        })
+    facts.version_orders.iter().any(|order| order.has(a, b))
 }
 
 fn common_key(facts: &Facts, a: Node, b: Node) -> bool {

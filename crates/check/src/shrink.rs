@@ -4,15 +4,17 @@
 //! operations the pass is repeated until nothing changes.
 
 use rustc_hash::FxHashSet;
-use skew_model::{History, OpId, OpKind, Scope, TxnId};
+use skew_model::{History, Key, OpId, OpKind, Scope, TxnId, Value};
 
 use crate::decide::{Decision, Limits, decide};
-use crate::facts::{ABSENT, Assumptions, Facts, INIT, Node};
+use crate::facts::{Assumptions, Facts, INIT, Node, ambiguous_versions};
 
 /// Shrinks to a part in which no transaction and no operation can go.
 pub(crate) fn shrink(facts: &Facts, scope: Scope, core: &[Node], limits: &Limits) -> History {
-    let still = Still { scope, assumptions: facts.assumptions, limits: *limits };
-    let wanted: FxHashSet<TxnId> = core.iter().map(|&node| facts.txns[node as usize]).collect();
+    let ambiguous = ambiguous_versions(facts.history);
+    let still = Still { scope, assumptions: facts.assumptions, limits: *limits, ambiguous };
+    let mut wanted: FxHashSet<TxnId> = core.iter().map(|&node| facts.txns[node as usize]).collect();
+    wanted.extend(still.twins(facts.history));
     let mut part = restrict(facts.history, facts.assumptions, &|txn| wanted.contains(&txn));
     if !still.violates(&part) {
         // The core should suffice; if it ever does not, the whole history does.
@@ -65,7 +67,7 @@ fn restrict(history: &History, assumptions: Assumptions, keep: &dyn Fn(TxnId) ->
         .chain(facts.ambiguous.iter().chain(&facts.findings).filter_map(|finding| finding.op).map(|op| op.0))
         .collect();
     history.select(
-        |txn| keep(txn) && facts.nodes[txn.0 as usize] != ABSENT,
+        &keep,
         |op| !orphan.contains(&op.0) || history.op(op).kind() == OpKind::Write,
     )
 }
@@ -74,10 +76,25 @@ struct Still {
     scope: Scope,
     assumptions: Assumptions,
     limits: Limits,
+    /// Versions of known orders that several transactions wrote. Leaving one of those out would settle what the whole
+    /// history leaves open.
+    ambiguous: Vec<(Key, Value)>,
 }
 
 impl Still {
+    /// The writers of ambiguous versions.
+    fn twins(&self, history: &History) -> Vec<TxnId> {
+        let writes = |txn: TxnId| {
+            let mut writes = history.ops(txn).iter().filter(|op| op.kind() == OpKind::Write);
+            writes.any(|op| self.ambiguous.contains(&(op.key(), op.value())))
+        };
+        if self.ambiguous.is_empty() { Vec::new() } else { history.txn_ids().filter(|&txn| writes(txn)).collect() }
+    }
+
     fn violates(&self, part: &History) -> bool {
+        if !self.ambiguous.is_empty() && ambiguous_versions(part).len() != self.ambiguous.len() {
+            return false;
+        }
         let facts = Facts::new(part, self.assumptions);
         matches!(decide(&facts, self.scope, &self.limits), Decision::Violated(_))
     }

@@ -118,9 +118,10 @@ impl<'a> Verifier<'a> {
     }
 
     fn respects_versions(&self) -> bool {
-        self.facts.version_orders.iter().all(|(key, known)| {
-            let places = &self.writers[*key as usize];
-            known.iter().map(|&node| self.place(node)).eq(places.iter().copied().take(known.len()))
+        self.facts.version_orders.iter().all(|order| {
+            let known: Vec<u32> = order.known.iter().map(|&node| self.place(node)).collect();
+            let last = known.last().copied().unwrap_or(0);
+            known.is_sorted() && order.later.iter().all(|&node| self.place(node) > last)
         })
     }
 

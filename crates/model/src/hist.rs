@@ -128,16 +128,12 @@ impl HistParser {
             return Ok(());
         }
         let start = scan.at;
-        let session = scan.literal("a session name")?;
-        if !text[start..].starts_with('"') {
-            if session == Literal::Text("init".into()) {
-                return self.init(scan);
-            }
-            if session == Literal::Text("order".into()) {
-                return self.order(scan);
-            }
+        let session = scan.name("a session name")?;
+        match &text[start..scan.at] {
+            "init" => self.init(scan),
+            "order" => self.order(scan),
+            _ => self.txn(session, scan),
         }
-        self.txn(session, scan)
     }
 
     fn init(&mut self, mut scan: Scan) -> Result<(), InputError> {
@@ -175,16 +171,15 @@ impl HistParser {
         Ok(())
     }
 
-    fn txn(&mut self, session: Literal, mut scan: Scan) -> Result<(), InputError> {
+    fn txn(&mut self, session: String, mut scan: Scan) -> Result<(), InputError> {
         scan.space();
         let start = scan.at;
-        let name = scan.literal("a transaction name").map_err(|error| {
+        let name = scan.name("a transaction name").map_err(|error| {
             error.hint("a line is: session, transaction, operations, as in `alice t1  r x=0  w y=1`")
         })?;
         self.builder.at_line(self.line);
         let session = self.builder.session(session);
         let id = self.builder.begin(session, name.clone());
-        let name = literal_text(&name);
         if name == "init" {
             return Err(scan.error(start, "`init` is the initial transaction and cannot be the name of another"));
         }
@@ -272,8 +267,7 @@ impl HistParser {
             if kind == OpKind::Write {
                 return Err(scan.error(start, "only a read takes its value from a transaction"));
             }
-            let source = scan.literal("a transaction name")?;
-            let name = literal_text(&source);
+            let name = scan.name("a transaction name")?;
             let missing = scan.error(start, format!("there is no transaction {name}"));
             self.sources.push((op, name, missing));
         }
@@ -399,6 +393,15 @@ impl<'a> Scan<'a> {
         Ok(bare_literal(word))
     }
 
+    /// A name is text, even if it looks like a number.
+    fn name(&mut self, what: &str) -> Result<String, InputError> {
+        let start = self.at;
+        match self.literal(what)? {
+            Literal::Text(text) => Ok(text),
+            _ => Ok(self.text[start..self.at].to_owned()),
+        }
+    }
+
     fn quoted(&mut self, start: usize) -> Result<Literal, InputError> {
         let mut text = String::new();
         let mut chars = self.rest().char_indices();
@@ -474,9 +477,11 @@ fn quote(text: &str) -> String {
 /// A session or transaction name as `.hist` writes it: numbers get a letter, words that mean something else quotes.
 fn name_text(literal: &Literal, prefix: &str) -> String {
     match literal {
-        Literal::Int(number) if *number >= 0 => format!("{prefix}{number}"),
-        Literal::Text(text) if matches!(text.as_str(), "init" | "order") => quote(text),
-        other => literal_text(other),
+        Literal::Int(number) => format!("{prefix}{number}"),
+        Literal::Nil => "nil".to_owned(),
+        Literal::Text(text) if matches!(text.as_str(), "init" | "order" | "") => quote(text),
+        Literal::Text(text) if text.chars().all(is_word) => text.clone(),
+        Literal::Text(text) => quote(text),
     }
 }
 
