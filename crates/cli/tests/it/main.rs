@@ -1,0 +1,6 @@
+//! The binary as its users run it: arguments in, text and exit codes out.
+
+mod answers;
+mod bad_input;
+mod readme;
+mod run;
