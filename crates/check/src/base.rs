@@ -106,7 +106,7 @@ fn real_time_edges(facts: &Facts, scope: Scope, ended: &EndedBy) -> Vec<(Node, N
     let mut edges = Vec::new();
     for node in 1..facts.len() as Node {
         let span = facts.history.span(facts.txns[node as usize]);
-        if let Some(span) = span.filter(|_| bound_by_time(facts, scope, node)) {
+        if let Some(span) = span.filter(|_| facts.timed(node, scope)) {
             edges.extend(ended.newest(span.begin).map(|before| (before, node)));
         }
     }
@@ -117,16 +117,12 @@ fn real_time_edges(facts: &Facts, scope: Scope, ended: &EndedBy) -> Vec<(Node, N
 fn statement_time_edges(facts: &Facts, scope: Scope, ended: &EndedBy) -> Vec<(Node, Node)> {
     let mut edges = Vec::new();
     for node in 1..facts.len() as Node {
-        if facts.real_time(scope) && facts.level(node, scope).definition().sees.contains(&Sees::StatementReads) {
+        if facts.timed(node, scope) && facts.level(node, scope).definition().sees.contains(&Sees::StatementReads) {
             let begins = facts.statement_begins(node);
             edges.extend(begins.flat_map(|(_, begin)| ended.newest(begin)).map(|before| (before, node)));
         }
     }
     edges
-}
-
-fn bound_by_time(facts: &Facts, scope: Scope, node: Node) -> bool {
-    facts.level(node, scope).definition().sessions
 }
 
 /// Commit times, to say who had ended by a moment.
@@ -137,7 +133,7 @@ pub(crate) struct EndedBy {
 
 impl EndedBy {
     fn new(facts: &Facts, scope: Scope) -> Self {
-        if !facts.real_time(scope) {
+        if !facts.any_timed(scope) {
             return EndedBy { ended: Vec::new() };
         }
         let span = |node: Node| facts.history.span(facts.txns[node as usize]);
@@ -147,7 +143,7 @@ impl EndedBy {
         ended.sort_unstable();
         let mut latest = i64::MIN;
         for (_, begin, node) in &mut ended {
-            let bound = bound_by_time(facts, scope, *node);
+            let bound = facts.timed(*node, scope);
             latest = if bound { latest.max(*begin) } else { latest };
             *begin = latest;
         }

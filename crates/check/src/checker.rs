@@ -1,7 +1,7 @@
 //! Histories to verdicts: decides, shrinks what is violated, explains and names it, and checks both kinds of answer a
 //! second time before they are given.
 
-use skew_model::{Explanation, History, Justification, Level, Limit, Outcome, Scope, TxnId, Verdict, Violation};
+use skew_model::{Explanation, Finding, History, Justification, Level, Limit, Outcome, Scope, TxnId, Verdict, Violation};
 
 use crate::classify::{Standing, classify, rotate};
 use crate::decide::{Decision, Limits, decide};
@@ -96,7 +96,7 @@ impl<'h> Checker<'h> {
         }
         order.extend([Level::Ser, Level::Si, Level::Psi, Level::Pc, Level::Mvrc]);
         for &level in &order {
-            let inferred = known.iter().find_map(|verdict| infer(verdict, level));
+            let inferred = known.iter().find_map(|verdict| self.infer(verdict, level));
             known.push(inferred.unwrap_or_else(|| {
                 tell(Scope::Level(level));
                 self.check(Scope::Level(level))
@@ -105,7 +105,7 @@ impl<'h> Checker<'h> {
         // One violation has one name: what breaks a weaker level is shown for the stronger ones too.
         for at in (0..known.len()).rev() {
             let weaker = known.iter().filter(|weaker| weaker.violated()).find_map(|weaker| match known[at].scope {
-                Scope::Level(level) => infer(weaker, level),
+                Scope::Level(level) => self.infer(weaker, level),
                 Scope::Declared => None,
             });
             if known[at].violated() {
@@ -130,11 +130,7 @@ impl<'h> Checker<'h> {
         match decide(&self.facts, scope, &self.options.limits) {
             Decision::Unknown(limit) => Outcome::Unknown(limit),
             Decision::Holds { order, verified } => self.justify(scope, &order, verified),
-            Decision::Finding(finding) => {
-                let ops: Vec<_> = finding.op.into_iter().chain(finding.other).collect();
-                let part = around_finding(self.facts.history, &ops);
-                Outcome::Violated(Box::new(self.violation(part, scope)))
-            }
+            Decision::Finding(finding) => Outcome::Violated(Box::new(self.found(&finding))),
             Decision::Violated(core) => {
                 let part = shrink(&self.facts, scope, &core, &self.options.limits);
                 Outcome::Violated(Box::new(self.violation(part, scope)))
@@ -159,14 +155,22 @@ impl<'h> Checker<'h> {
         Outcome::Holds(Justification::CommitOrder { order: txns.collect(), verified: verified || verify })
     }
 
+    /// A violation by one operation.
+    fn found(&self, finding: &Finding) -> Violation {
+        let (history, finding) = around_finding(self.facts.history, finding);
+        let levels = Level::ALL.into_iter().filter(|&level| level != Level::Sser || history.has_times());
+        let (broken, holds) = levels.partition(|&level| finding.kind.breaks(level));
+        let standing = Standing { holds, broken };
+        let anomaly = finding.kind.anomaly().expect("what breaks a level has a name");
+        let (breaks, satisfies) = (standing.weakest_broken(), standing.strongest_held());
+        Violation { anomaly, history, explanation: Explanation::Finding(finding), breaks, satisfies }
+    }
+
     /// Explains and names the smallest part of a violation.
     fn violation(&self, part: History, scope: Scope) -> Violation {
         let facts = Facts::new(&part, self.options.assumptions);
         let standing = self.standing(&facts);
-        let mut explanation = match decide(&facts, scope, &self.options.limits) {
-            Decision::Finding(finding) => Explanation::Finding(finding),
-            _ => explain(&facts, scope).expect("a shrunk part of a violated history can be explained"),
-        };
+        let mut explanation = explain(&facts, scope).expect("a shrunk part of a violated history can be explained");
         assert!(is_sound(&facts, scope, &explanation), "every edge of an explanation is in the history");
         let anomaly = classify(&facts, &standing, &explanation);
         rotate(&facts, anomaly, &mut explanation);
@@ -187,15 +191,20 @@ impl<'h> Checker<'h> {
         }
         standing
     }
-}
 
-/// What a verdict on one level says about another.
-fn infer(verdict: &Verdict, level: Level) -> Option<Verdict> {
-    let Scope::Level(known) = verdict.scope else { return None };
-    let follows = match verdict.outcome {
-        Outcome::Holds(_) => known.implies(level),
-        Outcome::Violated(_) => level.implies(known),
-        Outcome::Unknown(_) => false,
-    };
-    follows.then(|| Verdict { scope: Scope::Level(level), outcome: verdict.outcome.clone() })
+    /// What a verdict on one level says about another.
+    fn infer(&self, verdict: &Verdict, level: Level) -> Option<Verdict> {
+        let Scope::Level(known) = verdict.scope else { return None };
+        // With real time, `mvrc` looks at when statements began, which no other level does.
+        let apart = self.options.assumptions.real_time && self.facts.history.has_statement_times();
+        if apart && known != level && (known == Level::Mvrc || level == Level::Mvrc) {
+            return None;
+        }
+        let follows = match verdict.outcome {
+            Outcome::Holds(_) => known.implies(level),
+            Outcome::Violated(_) => level.implies(known),
+            Outcome::Unknown(_) => false,
+        };
+        follows.then(|| Verdict { scope: Scope::Level(level), outcome: verdict.outcome.clone() })
+    }
 }

@@ -11,7 +11,7 @@
 use skew_model::level::Sees;
 
 use crate::base::Base;
-use crate::facts::{INIT, Node, statement_of, statement_writes};
+use crate::facts::{INIT, Node, Statement};
 use crate::static_edges::Forced;
 
 /// An event; 0 is the initial transaction's commit.
@@ -118,26 +118,27 @@ impl Events {
     /// what it found is seen from the next statement on.
     fn add_statements(&mut self, base: &Base, node: Node, sources: &mut Vec<(Node, Event)>) {
         let facts = base.facts;
-        let history = facts.history;
-        let mut statement = 0..0;
-        let begins: Vec<_> = facts.statement_begins(node).collect();
+        let timed = facts.timed(node, base.scope);
+        let begins: Vec<_> = facts.statement_begins(node).filter(|_| timed).collect();
+        let mut statement = u32::MAX;
         let mut view = 0;
         let mut own_rows: Vec<usize> = Vec::new();
         let mut seen_next: Vec<Node> = Vec::new();
-        for (read, number) in base.reads(node).iter().zip(facts.first_read(node) as usize..) {
-            if !statement.contains(&read.op) {
-                statement = statement_of(history, read.op);
+        for (read, number) in base.reads(node).iter().zip(facts.first_read(node)..) {
+            let Statement { start, own_row } = facts.statement(number);
+            if start != statement {
+                statement = start;
                 view = self.event(node);
                 sources.extend(seen_next.drain(..).map(|source| (source, view)));
-                for (_, begin) in begins.iter().filter(|(op, _)| *op <= statement.start) {
+                for (_, begin) in begins.iter().filter(|(op, _)| *op <= start) {
                     sources.extend(base.ended.newest(*begin).map(|before| (before, view)));
                 }
             }
-            if statement_writes(history, statement.clone(), read.key) {
-                own_rows.push(number);
+            if own_row {
+                own_rows.push(number as usize);
                 seen_next.push(read.source);
             } else {
-                self.views[number] = View::At(view);
+                self.views[number as usize] = View::At(view);
                 sources.push((read.source, view));
             }
         }

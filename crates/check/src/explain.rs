@@ -174,12 +174,13 @@ impl Words<'_, '_, '_> {
     fn given(&self, from: Node, to: Node) -> Option<(EdgeKind, Reason)> {
         let (facts, base) = (self.base.facts, self.base);
         let session = |node: Node| facts.history.txn(self.txn(node)).session;
-        if session(from) == session(to) && from < to && facts.in_session(to, base.scope) {
-            return Some((EdgeKind::So, Reason::Recorded));
-        }
+        // What shrinking left is needed, so a read that is still there is the better reason.
         if let Some(read) = base.reads(to).iter().find(|read| read.source == from) {
             let reason = Reason::Read { read: OpId(read.op), write: self.last_write(from, read.key) };
             return Some((EdgeKind::Wr(Key(read.key)), reason));
+        }
+        if session(from) == session(to) && from < to && facts.in_session(to, base.scope) {
+            return Some((EdgeKind::So, Reason::Recorded));
         }
         if base.versions.of(to).contains(&from) {
             let key = facts.version_orders.iter().find(|order| order.has(from, to))?.key;
@@ -318,7 +319,7 @@ impl Sound<'_> {
                 let (from, to) = (history.txn(edge.from), history.txn(edge.to));
                 from.session == to.session && edge.from < edge.to && facts.in_session(node(edge.to), self.scope)
             }
-            (EdgeKind::Rt, Reason::Recorded) => facts.real_time(self.scope),
+            (EdgeKind::Rt, Reason::Recorded) => facts.timed(node(edge.to), self.scope),
             (EdgeKind::Ww(key), Reason::Recorded) => {
                 let mut orders = facts.version_orders.iter();
                 orders.any(|order| order.key == key.0 && order.has(node(edge.from), node(edge.to)))

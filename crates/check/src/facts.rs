@@ -5,7 +5,7 @@
 //! in the order of the history. Reads that a transaction answers from its own writes are settled here and forgotten.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use skew_model::{Finding, FindingKind, History, Key, Level, OpId, OpKind, Scope, Status, TxnId, Value};
+use skew_model::{Finding, FindingKind, History, Key, Level, Op, OpId, OpKind, Scope, Status, TxnId, Value};
 
 use crate::values::{Found, WrittenValues};
 
@@ -41,6 +41,15 @@ pub(crate) struct Read {
     pub op: u32,
 }
 
+/// The statement of a read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Statement {
+    /// Its first operation.
+    pub start: u32,
+    /// Whether it writes the key that is read.
+    pub own_row: bool,
+}
+
 /// What the recorder knew about the order of a key's versions.
 pub(crate) struct VersionOrder {
     pub key: u32,
@@ -73,6 +82,8 @@ pub struct Facts<'h> {
     pub(crate) nodes: Vec<Node>,
     read_starts: Vec<u32>,
     reads: Vec<Read>,
+    /// For each read, its statement and whether that writes the key; empty where every operation is a statement.
+    statements: Vec<Statement>,
     write_starts: Vec<u32>,
     writes: Vec<u32>,
     /// The nodes of each session, in session order.
@@ -97,6 +108,7 @@ impl<'h> Facts<'h> {
             nodes: vec![ABSENT; history.txns().len()],
             read_starts: Vec::new(),
             reads: Vec::new(),
+            statements: Vec::new(),
             write_starts: Vec::new(),
             writes: Vec::new(),
             sessions: vec![Vec::new(); history.session_count()],
@@ -134,8 +146,12 @@ impl<'h> Facts<'h> {
                         }
                     }
                     OpKind::Read => match own.value(key) {
-                        Some(value) if value == op.value() => {}
-                        Some(_) => self.find(FindingKind::InternalRead, index, None),
+                        Some(value) => {
+                            let elsewhere = self.history.stated_source(OpId(index)).is_some_and(|source| source != Some(id));
+                            if value != op.value() || elsewhere {
+                                self.find(FindingKind::InternalRead, index, Some((id, op.key(), value)));
+                            }
+                        }
                         None => self.resolve_read(id, index, values),
                     },
                     OpKind::Observe => self.resolve_read(id, index, values),
@@ -150,13 +166,31 @@ impl<'h> Facts<'h> {
 
     /// Within a statement, reads of rows that it writes itself come last: they are looked at again under their locks.
     fn put_own_rows_last(&mut self, first: usize) {
-        if self.history.has_statements() {
-            let history = self.history;
-            self.reads[first..].sort_by_key(|read| {
-                let statement = statement_of(history, read.op);
-                (statement.start, statement_writes(history, statement, read.key))
-            });
+        if !self.history.has_statements() || self.reads.len() == first {
+            return;
         }
+        let ids = self.history.op_ids(self.history.txn_of(OpId(self.reads[first].op)));
+        let mut starts = Vec::with_capacity(ids.len());
+        let mut written: FxHashSet<(u32, u32)> = FxHashSet::default();
+        for op in ids.clone() {
+            let start = if op > ids.start && self.history.joined(OpId(op)) { starts[starts.len() - 1] } else { op };
+            starts.push(start);
+            if self.history.op(OpId(op)).kind() == OpKind::Write {
+                written.insert((start, self.history.op(OpId(op)).key().0));
+            }
+        }
+        let statement = |read: &Read| {
+            let start = starts[(read.op - ids.start) as usize];
+            Statement { start, own_row: written.contains(&(start, read.key)) }
+        };
+        self.reads[first..].sort_by_key(|read| (statement(read).start, statement(read).own_row));
+        self.statements.extend(self.reads[first..].iter().map(statement));
+    }
+
+    /// The statement of a read, by its number among all reads.
+    pub(crate) fn statement(&self, read: u32) -> Statement {
+        let each = Statement { start: self.reads[read as usize].op, own_row: false };
+        self.statements.get(read as usize).copied().unwrap_or(each)
     }
 
     fn resolve_read(&mut self, id: TxnId, op: u32, values: &WrittenValues) {
@@ -164,7 +198,7 @@ impl<'h> Facts<'h> {
         let (key, value) = (read.key(), read.value());
         let found = match self.history.stated_source(OpId(op)) {
             Some(source) => values.stated(self.history, source, key, value),
-            None => values.find(self.history, key, value),
+            None => values.find_for(self.history, Some(id), key, value),
         };
         match found {
             Found::Nobody => self.find(FindingKind::ThinAirRead, op, None),
@@ -206,15 +240,18 @@ impl<'h> Facts<'h> {
         for key in self.history.ordered_keys() {
             let order = self.history.version_order(key).unwrap_or_default();
             mentioned.extend(order.iter().map(|&value| (key.0, value)));
+            // A transaction stands where the version that it leaves behind stands.
             let writers = order.iter().filter_map(|&value| match values.find(self.history, key, value) {
-                Found::Final(txn) | Found::Intermediate(txn) => Some(self.nodes[txn.0 as usize]),
+                Found::Final(txn) => Some(self.nodes[txn.0 as usize]),
+                Found::Several => {
+                    let is_it = |op: &Op| op.kind() == OpKind::Write && op.key() == key && op.value() == value;
+                    let op = self.history.all_ops().iter().position(is_it).map(|op| OpId(op as u32));
+                    self.ambiguous.push(Finding { kind: FindingKind::AmbiguousRead, op, other: None });
+                    None
+                }
                 _ => None,
             });
-            let writers: Vec<Node> = writers.filter(|&node| node != ABSENT).collect();
-            // A transaction that writes twice stands where its last write stands.
-            let last: FxHashMap<Node, usize> = writers.iter().enumerate().map(|(at, &node)| (node, at)).collect();
-            let stands = |&(at, node): &(usize, &Node)| last[node] == at;
-            let known = writers.iter().enumerate().filter(stands).map(|(_, &node)| node).collect();
+            let known = writers.filter(|&node| node != ABSENT).collect();
             orders.push(VersionOrder { key: key.0, known, later: Vec::new() });
         }
         if orders.is_empty() {
@@ -222,17 +259,15 @@ impl<'h> Facts<'h> {
         }
         let index: FxHashMap<u32, usize> = orders.iter().enumerate().map(|(at, order)| (order.key, at)).collect();
         for node in 1..self.len() as Node {
-            for op in self.history.ops(self.txns[node as usize]) {
-                let Some(&at) = index.get(&op.key().0).filter(|_| op.kind() == OpKind::Write) else { continue };
-                let order: &mut VersionOrder = &mut orders[at];
-                if !mentioned.contains(&(op.key().0, op.value())) && order.later.last() != Some(&node) {
-                    order.later.push(node);
+            let mut left = FxHashMap::default();
+            for op in self.history.ops(self.txns[node as usize]).iter().filter(|op| op.kind() == OpKind::Write) {
+                left.insert(op.key().0, op.value());
+            }
+            for (key, value) in left {
+                if let Some(&at) = index.get(&key).filter(|_| !mentioned.contains(&(key, value))) {
+                    orders[at].later.push(node);
                 }
             }
-        }
-        for order in &mut orders {
-            let known: FxHashSet<Node> = order.known.iter().copied().collect();
-            order.later.retain(|node| !known.contains(node));
         }
         self.version_orders = orders;
     }
@@ -322,23 +357,22 @@ impl<'h> Facts<'h> {
         begins.filter(move |&(_, begin)| span.is_none_or(|span| span.begin <= begin && begin <= span.end))
     }
 
-    /// Whether real time counts under this scope.
-    pub(crate) fn real_time(&self, scope: Scope) -> bool {
-        self.history.has_times() && (self.assumptions.real_time || scope == Scope::Level(Level::Sser))
+    /// Whether real time binds a node under this scope.
+    pub(crate) fn timed(&self, node: Node, scope: Scope) -> bool {
+        let level = self.level(node, scope);
+        self.history.has_times()
+            && level.definition().sessions
+            && (self.assumptions.real_time || level == Level::Sser)
     }
-}
 
-/// The operations of the statement that an operation belongs to.
-pub(crate) fn statement_of(history: &History, op: u32) -> std::ops::Range<u32> {
-    let ids = history.op_ids(history.txn_of(OpId(op)));
-    let start = (ids.start..=op).rev().find(|&op| op == ids.start || !history.joined(OpId(op))).unwrap_or(op);
-    let end = (op + 1..ids.end).find(|&op| !history.joined(OpId(op))).unwrap_or(ids.end);
-    start..end
-}
-
-/// Whether a statement writes a key.
-pub(crate) fn statement_writes(history: &History, statement: std::ops::Range<u32>, key: u32) -> bool {
-    statement.map(|op| history.op(OpId(op))).any(|op| op.kind() == OpKind::Write && op.key().0 == key)
+    /// Whether real time binds any node under this scope.
+    pub(crate) fn any_timed(&self, scope: Scope) -> bool {
+        self.history.has_times()
+            && match scope {
+                Scope::Level(level) => self.assumptions.real_time || level == Level::Sser,
+                Scope::Declared => (1..self.len() as Node).any(|node| self.timed(node, scope)),
+            }
+    }
 }
 
 /// The values of known version orders that several transactions wrote.
@@ -398,7 +432,7 @@ fn effective_txns(history: &History, values: &WrittenValues) -> Effective {
             }
             let found = match history.stated_source(OpId(index)) {
                 Some(source) => values.stated(history, source, op.key(), op.value()),
-                None => values.find(history, op.key(), op.value()),
+                None => values.find_for(history, Some(reader), op.key(), op.value()),
             };
             if let Found::Final(source) | Found::Intermediate(source) = found {
                 if is_open(source) && !std::mem::replace(&mut read_from[source.0 as usize], true) {

@@ -4,10 +4,10 @@
 //! Sets of transactions are bits, so that exhaustive tests can afford it; otherwise this is the sentence at the top of
 //! [`skew_model::level`] and nothing else.
 
-use skew_model::Scope;
 use skew_model::level::Sees;
+use skew_model::{History, Key, OpId, OpKind, Scope};
 
-use crate::facts::{Facts, INIT, Node, Read, statement_of, statement_writes};
+use crate::facts::{Facts, INIT, Node, Read};
 
 /// The most transactions that the oracle takes.
 pub const MAX_TXNS: usize = 9;
@@ -182,7 +182,10 @@ fn seen(facts: &Facts, scope: Scope, t3: Node, read: &Read) -> Seen {
     let at = reads.iter().position(|other| other.op == read.op).expect("the read is one of its transaction's");
     let history = facts.history;
     let statement = |read: &Read| statement_of(history, read.op);
-    let own_row = |read: &Read| statement_writes(history, statement(read), read.key);
+    let own_row = |read: &Read| {
+        let mut ops = statement(read).map(|op| history.op(OpId(op)));
+        ops.any(|op| op.kind() == OpKind::Write && op.key() == Key(read.key))
+    };
     let earlier = reads[..at].iter().fold(0, |set, other| set | one(other.source));
     let mates = reads.iter().filter(|other| statement(other) == statement(read) && !own_row(other));
     let ended = (0..facts.len() as Node).filter(|&t2| ended_before_a_statement(facts, scope, t2, t3, read.op));
@@ -195,14 +198,21 @@ fn seen(facts: &Facts, scope: Scope, t3: Node, read: &Read) -> Seen {
     }
 }
 
+/// The operations of the statement that an operation belongs to.
+fn statement_of(history: &History, op: u32) -> std::ops::Range<u32> {
+    let ids = history.op_ids(history.txn_of(OpId(op)));
+    let start = (ids.start..=op).rev().find(|&op| op == ids.start || !history.joined(OpId(op))).unwrap_or(op);
+    let end = (op + 1..ids.end).find(|&op| !history.joined(OpId(op))).unwrap_or(ids.end);
+    start..end
+}
+
 fn session_order(facts: &Facts, scope: Scope, a: Node, b: Node) -> bool {
     if a == INIT || a == b {
         return a == INIT;
     }
     let (first, second) = (facts.txns[a as usize], facts.txns[b as usize]);
     let same_session = facts.history.txn(first).session == facts.history.txn(second).session;
-    let by_time = facts.real_time(scope)
-        && facts.level(b, scope).definition().sessions
+    let by_time = facts.timed(b, scope)
         && match (facts.history.span(first), facts.history.span(second)) {
             (Some(first), Some(second)) => first.end < second.begin,
             _ => false,
@@ -218,7 +228,7 @@ fn reads_from(facts: &Facts, scope: Scope, a: Node, b: Node) -> bool {
 /// Whether `t2` had ended before a statement of `t3`, up to this operation, began; where that is looked at.
 fn ended_before_a_statement(facts: &Facts, scope: Scope, t2: Node, t3: Node, up_to: u32) -> bool {
     let looked_at = facts.level(t3, scope).definition().sees.contains(&Sees::StatementReads);
-    if t2 == INIT || t2 == t3 || !facts.real_time(scope) || !looked_at {
+    if t2 == INIT || t2 == t3 || !facts.timed(t3, scope) || !looked_at {
         return false;
     }
     let ended = facts.history.span(facts.txns[t2 as usize]).map(|span| span.end);

@@ -1,10 +1,17 @@
 //! The smallest part of a history that still violates a scope.
 //!
 //! Leaving transactions out only weakens what the rest demands, so one pass over them leaves none that could go; for
-//! operations the pass is repeated until nothing changes.
+//! operations the pass is repeated until nothing changes. A write stays while a read of its key in the same transaction
+//! rests on it: without the write the read would demand something else.
+//!
+//! The work has a limit: of a cycle through thousands of transactions, what is left then is still violated, but may not
+//! be the smallest part.
+
+use std::cell::Cell;
 
 use rustc_hash::FxHashSet;
-use skew_model::{History, Key, OpId, OpKind, Scope, TxnId, Value};
+use skew_model::level::Sees;
+use skew_model::{Finding, FindingKind, History, Key, Level, OpId, OpKind, Scope, TxnId, Value};
 
 use crate::decide::{Decision, Limits, decide};
 use crate::facts::{Assumptions, Facts, INIT, Node, ambiguous_versions};
@@ -12,7 +19,7 @@ use crate::facts::{Assumptions, Facts, INIT, Node, ambiguous_versions};
 /// Shrinks to a part in which no transaction and no operation can go.
 pub(crate) fn shrink(facts: &Facts, scope: Scope, core: &[Node], limits: &Limits) -> History {
     let ambiguous = ambiguous_versions(facts.history);
-    let still = Still { scope, assumptions: facts.assumptions, limits: *limits, ambiguous };
+    let still = Still { scope, assumptions: facts.assumptions, limits: *limits, ambiguous, checked: Cell::new(0) };
     let mut wanted: FxHashSet<TxnId> = core.iter().map(|&node| facts.txns[node as usize]).collect();
     wanted.extend(still.twins(facts.history));
     let mut part = restrict(facts.history, facts.assumptions, &|txn| wanted.contains(&txn));
@@ -23,7 +30,7 @@ pub(crate) fn shrink(facts: &Facts, scope: Scope, core: &[Node], limits: &Limits
     let mut chunk = part.txns().len() / 2;
     while chunk > 0 {
         let mut start = 0;
-        while start < part.txns().len() && part.txns().len() > 1 {
+        while start < part.txns().len() && part.txns().len() > 1 && !still.is_tired() {
             let gone = start as u32..(start + chunk) as u32;
             let smaller = restrict(&part, facts.assumptions, &|txn| !gone.contains(&txn.0));
             if still.violates(&smaller) {
@@ -41,7 +48,7 @@ fn shrink_ops(mut part: History, still: &Still) -> History {
     loop {
         let before = part.all_ops().len();
         for op in (0..before as u32).rev() {
-            if op as usize >= part.all_ops().len() {
+            if op as usize >= part.all_ops().len() || still.is_tired() || still.rests_on(&part, OpId(op)) {
                 continue;
             }
             let smaller = part.select_ops(|other| other.0 != op);
@@ -79,9 +86,39 @@ struct Still {
     /// Versions of known orders that several transactions wrote. Leaving one of those out would settle what the whole
     /// history leaves open.
     ambiguous: Vec<(Key, Value)>,
+    /// How many operations have been checked again so far.
+    checked: Cell<usize>,
 }
 
+/// The most operations to check again while shrinking: some seconds of work.
+const MAX_CHECKED: usize = 1_000_000;
+
 impl Still {
+    fn is_tired(&self) -> bool {
+        self.checked.get() > MAX_CHECKED
+    }
+
+    /// Whether a read rests on a write of its own transaction: it returns it, or shares its statement, at levels that
+    /// look at statements.
+    fn rests_on(&self, part: &History, write: OpId) -> bool {
+        let (op, ids) = (part.op(write), part.op_ids(part.txn_of(write)));
+        let statement = |op: u32| (ids.start..=op).rev().find(|&op| op == ids.start || !part.joined(OpId(op)));
+        let by_statement = |level: Level| {
+            let sees = level.definition().sees;
+            sees.contains(&Sees::StatementReads) || sees.contains(&Sees::EarlierReads)
+        };
+        let shares = match self.scope {
+            Scope::Level(level) => by_statement(level),
+            Scope::Declared => true,
+        };
+        let rests = |other: u32| {
+            let read = part.op(OpId(other));
+            let reads = read.kind() != OpKind::Write && read.key() == op.key();
+            reads && (other > write.0 || shares && statement(other) == statement(write.0))
+        };
+        op.kind() == OpKind::Write && ids.clone().any(rests)
+    }
+
     /// The writers of ambiguous versions.
     fn twins(&self, history: &History) -> Vec<TxnId> {
         let writes = |txn: TxnId| {
@@ -92,6 +129,7 @@ impl Still {
     }
 
     fn violates(&self, part: &History) -> bool {
+        self.checked.set(self.checked.get() + part.all_ops().len());
         if !self.ambiguous.is_empty() && ambiguous_versions(part).len() != self.ambiguous.len() {
             return false;
         }
@@ -100,11 +138,20 @@ impl Still {
     }
 }
 
-/// The part of a history that shows a finding: the operations involved, and what their transactions write to the same
-/// keys.
-pub(crate) fn around_finding(history: &History, ops: &[OpId]) -> History {
-    let txns: FxHashSet<TxnId> = ops.iter().map(|&op| history.txn_of(op)).collect();
-    let keys: FxHashSet<_> = ops.iter().map(|&op| history.op(op).key()).collect();
-    let is_write = |op: OpId| history.op(op).kind() == OpKind::Write && keys.contains(&history.op(op).key());
-    history.select(|txn| txns.contains(&txn), |op| ops.contains(&op) || is_write(op))
+/// The part of a history that shows a finding, and the finding in it: the operations involved, and the write that makes
+/// an intermediate one intermediate.
+pub(crate) fn around_finding(history: &History, finding: &Finding) -> (History, Finding) {
+    let mut ops: Vec<OpId> = finding.op.into_iter().chain(finding.other).collect();
+    if let (FindingKind::IntermediateRead, Some(write)) = (finding.kind, finding.other) {
+        let key = history.op(write).key();
+        let mut ids = history.op_ids(history.txn_of(write)).rev().map(OpId);
+        ops.extend(ids.find(|&op| history.op(op).kind() == OpKind::Write && history.op(op).key() == key));
+    }
+    let mut txns: FxHashSet<TxnId> = ops.iter().map(|&op| history.txn_of(op)).collect();
+    txns.extend(finding.op.and_then(|op| history.stated_source(op)).flatten());
+    ops.sort_unstable();
+    ops.dedup();
+    let part = history.select(|txn| txns.contains(&txn), |op| ops.contains(&op));
+    let moved = |op: Option<OpId>| op.and_then(|op| ops.binary_search(&op).ok()).map(|at| OpId(at as u32));
+    (part, Finding { kind: finding.kind, op: moved(finding.op), other: moved(finding.other) })
 }

@@ -46,8 +46,9 @@ pub(crate) fn static_edges(base: &Base) -> Edges {
     if any_session && facts.assumptions.sessions {
         session_edges(base, &|node| sees(node, Sees::Session), &mut edges);
     }
-    if any_session && facts.real_time(base.scope) {
-        real_time_edges(base, &|node| sees(node, Sees::Session), &mut edges);
+    if any_session && facts.any_timed(base.scope) {
+        let wanted = |node| sees(node, Sees::Session) && facts.timed(node, base.scope);
+        real_time_edges(base, &wanted, &mut edges);
     }
     edges
 }
@@ -214,7 +215,7 @@ fn real_time_edges(base: &Base, wanted: &dyn Fn(Node) -> bool, edges: &mut Edges
         list.sort_unstable_by_key(|ended| ended.end);
         let mut latest = i64::MIN;
         for ended in list {
-            let bound = facts.level(ended.node, base.scope).definition().sessions;
+            let bound = facts.timed(ended.node, base.scope);
             latest = if bound { latest.max(ended.latest_begin) } else { latest };
             ended.latest_begin = latest;
         }

@@ -3,6 +3,7 @@
 //! Open addressing over one flat array: twelve bytes a slot, one cache miss a look-up. A history of five million
 //! operations makes five million of them.
 
+use rustc_hash::FxHashMap;
 use skew_model::{History, Key, OpKind, TxnId, Value};
 
 /// What a search for the writer of a value finds.
@@ -16,7 +17,7 @@ pub(crate) enum Found {
     Final(TxnId),
     /// This transaction wrote it and overwrote it itself.
     Intermediate(TxnId),
-    /// Several transactions wrote it, or one did and it is the initial value too.
+    /// Several could have: transactions, or one and the initial value.
     Several,
 }
 
@@ -27,6 +28,8 @@ const INTERMEDIATE: u32 = 1 << 31;
 pub(crate) struct WrittenValues {
     slots: Vec<Slot>,
     shift: u32,
+    /// The writers of values that several transactions wrote.
+    several: FxHashMap<(Key, Value), Vec<u32>>,
 }
 
 #[derive(Clone, Copy)]
@@ -41,7 +44,11 @@ impl WrittenValues {
         let writes = history.all_ops().iter().filter(|op| op.kind() == OpKind::Write).count();
         let size = (writes + writes / 2 + 2).next_power_of_two();
         let empty = Slot { key: Key(0), value: Value::NIL, writer: EMPTY };
-        let mut table = WrittenValues { slots: vec![empty; size], shift: 64 - size.trailing_zeros() };
+        let mut table = WrittenValues {
+            slots: vec![empty; size],
+            shift: 64 - size.trailing_zeros(),
+            several: FxHashMap::default(),
+        };
         let mut stamps = vec![0u32; history.key_count()];
         for id in history.txn_ids() {
             assert!(id.0 < INTERMEDIATE - 2, "a history holds fewer than 2^31 transactions");
@@ -70,28 +77,53 @@ impl WrittenValues {
 
     fn insert(&mut self, key: Key, value: Value, writer: u32) {
         let at = self.slot(key, value);
+        let same = |there: u32| there & !INTERMEDIATE == writer & !INTERMEDIATE;
         let writer = match self.slots[at].writer {
             EMPTY => writer,
-            SEVERAL => SEVERAL,
+            SEVERAL => {
+                let writers = self.several.entry((key, value)).or_default();
+                if !writers.last().is_some_and(|&last| same(last)) {
+                    writers.push(writer);
+                }
+                SEVERAL
+            }
             // The same transaction again: the last write of the key came first and stands.
-            there if there & !INTERMEDIATE == writer & !INTERMEDIATE => there,
-            _ => SEVERAL,
+            there if same(there) => there,
+            there => {
+                self.several.insert((key, value), vec![there, writer]);
+                SEVERAL
+            }
         };
         self.slots[at] = Slot { key, value, writer };
     }
 
     /// Who wrote this value to this key.
-    #[inline]
     pub(crate) fn find(&self, history: &History, key: Key, value: Value) -> Found {
+        self.find_for(history, None, key, value)
+    }
+
+    /// Whose value a read by this transaction returned. What the transaction itself writes later is out of the question
+    /// as long as anybody else could have written it.
+    #[inline]
+    pub(crate) fn find_for(&self, history: &History, reader: Option<TxnId>, key: Key, value: Value) -> Found {
         let writer = self.slots[self.slot(key, value)].writer;
         let initial = history.initial(key) == value;
+        let is_reader = |writer: u32| reader == Some(TxnId(writer & !INTERMEDIATE));
         match writer {
             EMPTY if initial => Found::Initial,
             EMPTY => Found::Nobody,
+            SEVERAL => {
+                let writers = self.several.get(&(key, value)).map_or(&[][..], Vec::as_slice);
+                let mut others = writers.iter().filter(|&&writer| !is_reader(writer));
+                match (others.next(), others.next(), initial) {
+                    (None, _, true) => Found::Initial,
+                    (Some(&writer), None, false) => found(writer),
+                    _ => Found::Several,
+                }
+            }
+            writer if initial && is_reader(writer) => Found::Initial,
             _ if initial => Found::Several,
-            SEVERAL => Found::Several,
-            writer if writer & INTERMEDIATE != 0 => Found::Intermediate(TxnId(writer & !INTERMEDIATE)),
-            writer => Found::Final(TxnId(writer)),
+            writer => found(writer),
         }
     }
 
@@ -108,4 +140,9 @@ impl WrittenValues {
             Some(_) => Found::Intermediate(txn),
         }
     }
+}
+
+fn found(writer: u32) -> Found {
+    let txn = TxnId(writer & !INTERMEDIATE);
+    if writer & INTERMEDIATE != 0 { Found::Intermediate(txn) } else { Found::Final(txn) }
 }

@@ -10,7 +10,7 @@ use skew_model::level::Sees;
 use skew_model::Scope;
 
 use crate::base::Chains;
-use crate::facts::{Facts, INIT, Node, Read, statement_of, statement_writes};
+use crate::facts::{Facts, INIT, Node, Read};
 use crate::graph::{Graph, Predecessors};
 use crate::writers::Writers;
 
@@ -62,7 +62,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn commit_times(&self) -> Vec<(i64, u32)> {
-        if !self.facts.real_time(self.scope) {
+        if !self.facts.any_timed(self.scope) {
             return Vec::new();
         }
         let end = |node: Node| self.facts.history.span(self.facts.txns[node as usize]).map(|span| span.end);
@@ -84,7 +84,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn began(&self, node: Node) -> Option<i64> {
-        let bound = self.facts.level(node, self.scope).definition().sessions;
+        let bound = self.facts.timed(node, self.scope);
         self.facts.history.span(self.facts.txns[node as usize]).map(|span| span.begin).filter(|_| bound)
     }
 
@@ -102,7 +102,7 @@ impl<'a> Verifier<'a> {
 
     /// The latest place of those that had ended when the statements of a node, up to an operation, began.
     fn statements_began_after(&self, node: Node, up_to: u32) -> u32 {
-        if self.ended.is_empty() {
+        if self.ended.is_empty() || !self.facts.timed(node, self.scope) {
             return 0;
         }
         let begins = self.facts.statement_begins(node).filter(|&(op, _)| op <= up_to);
@@ -147,11 +147,15 @@ impl<'a> Verifier<'a> {
         if reads.iter().any(|read| self.place(read.source) >= self.place(node)) {
             return false;
         }
-        let whole_order = definition.sees.contains(&Sees::Everything);
+        if definition.prefix || definition.sees.contains(&Sees::Everything) {
+            let common = self.common_prefix(node);
+            let by_statement = definition.sees.contains(&Sees::StatementReads).then(|| self.statement_prefixes(node));
+            return (0..reads.len()).all(|at| {
+                let prefix = by_statement.as_ref().map_or(0, |prefixes| prefixes[at]);
+                self.sees_last(&reads[at], prefix.max(common))
+            });
+        }
         (0..reads.len()).all(|at| {
-            if definition.prefix || whole_order {
-                return self.sees_last(&reads[at], self.prefix(node, at));
-            }
             definition.sees.iter().all(|sees| match sees {
                 Sees::EarlierReads => self.older(&reads[at], &reads[..at]),
                 Sees::Reads => self.older(&reads[at], reads),
@@ -160,38 +164,40 @@ impl<'a> Verifier<'a> {
         })
     }
 
-    /// How far into the order a read must see.
-    fn prefix(&self, node: Node, at: usize) -> u32 {
-        let reads = self.facts.reads(node);
-        let history = self.facts.history;
-        let sources = |counts: &dyn Fn(usize, &Read) -> bool| {
-            let counted = reads.iter().enumerate().filter(|(other, read)| counts(*other, read));
-            counted.map(|(_, read)| self.place(read.source)).max().unwrap_or(0)
-        };
-        let places = self.facts.level(node, self.scope).definition().sees.iter().map(|sees| match sees {
+    /// How far into the order all reads of a node must see.
+    fn common_prefix(&self, node: Node) -> u32 {
+        let facts = self.facts;
+        let places = facts.level(node, self.scope).definition().sees.iter().map(|sees| match sees {
             Sees::Everything => self.place(node) - 1,
-            Sees::Reads => sources(&|_, _| true),
+            Sees::Reads => facts.reads(node).iter().map(|read| self.place(read.source)).max().unwrap_or(0),
             Sees::Session => self.session_prefix[node as usize],
-            Sees::Conflicts => {
-                self.facts.writes(node).iter().map(|&key| self.previous_writer(key, node)).max().unwrap_or(0)
-            }
-            Sees::StatementReads => {
-                let statement = statement_of(history, reads[at].op);
-                let mate = |read: &Read| {
-                    statement.contains(&read.op) && !statement_writes(history, statement.clone(), read.key)
-                };
-                let by_time = self.statements_began_after(node, reads[at].op);
-                sources(&|other, read| other < at || mate(read)).max(by_time)
-            }
-            Sees::OwnStatementRow => {
-                let own_row = statement_writes(history, statement_of(history, reads[at].op), reads[at].key);
-                if own_row { self.place(node) - 1 } else { 0 }
-            }
+            Sees::Conflicts => facts.writes(node).iter().map(|&key| self.previous_writer(key, node)).max().unwrap_or(0),
+            Sees::StatementReads | Sees::OwnStatementRow => 0, // differs from read to read
             Sees::EarlierReads | Sees::Causes | Sees::CausesAndVersions => {
                 unreachable!("no prefix level is defined by {sees:?}")
             }
         });
         places.max().unwrap_or(0)
+    }
+
+    /// How far into the order each read of a node must see because of its statement.
+    fn statement_prefixes(&self, node: Node) -> Vec<u32> {
+        let (reads, first) = (self.facts.reads(node), self.facts.first_read(node));
+        let statement = |at: usize| self.facts.statement(first + at as u32);
+        let mut prefixes = Vec::with_capacity(reads.len());
+        let mut seen_before = 0;
+        while prefixes.len() < reads.len() {
+            let start = prefixes.len();
+            let mates = start..reads.len();
+            let end = mates.clone().find(|&at| statement(at).start != statement(start).start).unwrap_or(reads.len());
+            let place = |at: usize| self.place(reads[at].source);
+            let looked = (start..end).filter(|&at| !statement(at).own_row).map(place).max().unwrap_or(0);
+            let by_time = self.statements_began_after(node, statement(start).start);
+            let prefix = seen_before.max(looked).max(by_time);
+            prefixes.extend((start..end).map(|at| if statement(at).own_row { self.place(node) - 1 } else { prefix }));
+            seen_before = (start..end).map(place).max().unwrap_or(0).max(prefix);
+        }
+        prefixes
     }
 
     fn previous_writer(&self, key: u32, node: Node) -> u32 {
@@ -217,7 +223,7 @@ impl<'a> Verifier<'a> {
     /// [`Sees::Session`] without a prefix: the latest writers of each key, session by session and by time.
     fn session_reads(&self, wanted: &dyn Fn(Node) -> bool) -> bool {
         let mut ended: FxHashMap<u32, Vec<(i64, u32)>> = FxHashMap::default();
-        if self.facts.real_time(self.scope) {
+        if self.facts.any_timed(self.scope) {
             for &node in &self.order[1..] {
                 let Some(span) = self.facts.history.span(self.facts.txns[node as usize]) else { continue };
                 for &key in self.facts.writes(node) {

@@ -105,6 +105,8 @@ pub struct HistParser {
     builder: HistoryBuilder,
     line: u32,
     names: FxHashMap<String, (TxnId, u32)>,
+    /// Initial values and version orders so far, with their lines.
+    stated: FxHashMap<(&'static str, String), u32>,
     /// Reads whose source is named, and what to say if there is no such transaction.
     sources: Vec<(OpId, String, InputError)>,
 }
@@ -122,6 +124,8 @@ impl HistParser {
             return Err(InputError::at(self.line, 0, format!("the line is longer than {} MiB", MAX_LINE_BYTES >> 20))
                 .hint("a .hist file has one transaction a line"));
         }
+        // Some editors put a byte order mark at the start of a file.
+        let text = if self.line == 1 { text.trim_start_matches('\u{feff}') } else { text };
         let mut scan = Scan { text, at: 0, line: self.line };
         scan.space();
         if scan.done() {
@@ -143,18 +147,32 @@ impl HistParser {
                 let value = scan.literal("a value")?;
                 self.builder.init_elsewhere(value);
             } else {
+                let start = scan.at;
                 let key = scan.literal("a key")?;
+                let text = literal_text(&key);
                 scan.expect('=')?;
                 let value = scan.literal("a value")?;
+                self.once(("init", text), &scan, start)?;
                 self.builder.init(key, value);
             }
         }
         Ok(())
     }
 
+    /// Refuses to state a thing about a key a second time.
+    fn once(&mut self, what: (&'static str, String), scan: &Scan, start: usize) -> Result<(), InputError> {
+        let message = format!("a second `{}` of {}", what.0, what.1);
+        match self.stated.insert(what, self.line) {
+            Some(line) => Err(scan.error(start, message).hint(format!("the first is on line {line}"))),
+            None => Ok(()),
+        }
+    }
+
     fn order(&mut self, mut scan: Scan) -> Result<(), InputError> {
         scan.space();
+        let start = scan.at;
         let key = scan.literal("a key")?;
+        self.once(("order", literal_text(&key)), &scan, start)?;
         let key = self.builder.key(key);
         let mut values: Vec<Value> = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
@@ -190,7 +208,7 @@ impl HistParser {
         }
         let mut statement: Option<(usize, usize)> = None;
         let mut begins_at = None;
-        let mut has_span = false;
+        let (mut has_span, mut has_status) = (false, false);
         while scan.more() {
             let start = scan.at;
             if scan.eat('@') {
@@ -219,10 +237,12 @@ impl HistParser {
                 if statement.take().is_none() {
                     return Err(scan.error(start, "no statement is open here"));
                 }
-            } else if scan.eat_word("aborted") {
-                self.builder.status(id, Status::Aborted);
-            } else if scan.eat_word("maybe") {
-                self.builder.status(id, Status::Indeterminate);
+            } else if scan.eat_word("aborted") || scan.eat_word("maybe") {
+                if std::mem::replace(&mut has_status, true) {
+                    return Err(scan.error(start, "a transaction is `aborted` or `maybe`, once"));
+                }
+                let aborted = &scan.text[start..scan.at] == "aborted";
+                self.builder.status(id, if aborted { Status::Aborted } else { Status::Indeterminate });
             } else {
                 let op = self.op(&mut scan)?;
                 let joins = statement.as_ref().is_some_and(|(_, ops)| *ops > 0);

@@ -92,8 +92,8 @@ pub enum Status {
     Committed,
     /// It rolled back: invisible above read uncommitted.
     Aborted,
-    /// Nobody knows. It counts as committed if somebody read from it, and as absent otherwise: whatever holds
-    /// with it present holds with it absent.
+    /// Nobody knows. It counts as committed if somebody read from it or a known version order names what it wrote, and
+    /// as absent otherwise: whatever holds with it present holds with it absent.
     Indeterminate,
 }
 
@@ -263,6 +263,11 @@ impl History {
     /// When the statement that starts with this operation began, if the history says.
     pub fn statement_begin(&self, op: OpId) -> Option<i64> {
         self.statement_begins.get(&op).copied()
+    }
+
+    /// Whether any statement has a time.
+    pub fn has_statement_times(&self) -> bool {
+        !self.statement_begins.is_empty()
     }
 
     /// The order in which writes of a key took effect, where the recorder knows it. It may stop early:

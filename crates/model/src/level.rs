@@ -40,10 +40,10 @@ pub enum Level {
 /// One kind of transaction `t2` that the reader of `r` in `t3` must see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sees {
-    /// Whom an earlier read of `t3` read from.
+    /// Whom an earlier read of `t3` read from. Within one statement, reads of rows that it writes come last.
     EarlierReads,
     /// Whom a read of the same or an earlier statement of `t3` read from. A read of a row that its own statement
-    /// writes counts from the next operation on, because the row is looked at again under its lock.
+    /// writes counts from the next statement on, because the row is looked at again under its lock.
     StatementReads,
     /// Whom any read of `t3` read from.
     Reads,

@@ -86,7 +86,8 @@ pub struct Violation {
     /// The name of the shape.
     pub anomaly: Anomaly,
     /// The smallest part of the history that still violates the level: leave out any transaction or operation
-    /// and it no longer does. Names, files and lines are those of the whole history.
+    /// and it no longer does. (A cycle through thousands of transactions is left as it is, once making it smaller takes
+    /// too long.) Names, files and lines are those of the whole history.
     pub history: History,
     /// Why, in terms of [`Violation::history`].
     pub explanation: Explanation,

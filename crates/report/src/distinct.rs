@@ -21,7 +21,12 @@ pub(crate) fn distinct<'a>(verdicts: &'a [Verdict]) -> Vec<Distinct<'a>> {
     for verdict in verdicts {
         let Some(violation) = verdict.violation() else { continue };
         let text = violation.history.to_string();
-        match found.iter_mut().find(|other| other.violation.anomaly == violation.anomaly && other.text == text) {
+        let same = |other: &&mut Distinct| {
+            other.violation.anomaly == violation.anomaly
+                && other.text == text
+                && other.violation.explanation == violation.explanation
+        };
+        match found.iter_mut().find(same) {
             Some(known) => known.scopes.push(verdict.scope),
             None => found.push(Distinct { violation, scopes: vec![verdict.scope], number: 0, text }),
         }

@@ -134,13 +134,20 @@ pub(crate) fn limit_words(report: &Report, limit: &Limit) -> String {
             let place = if line == 0 { file } else { format!("{file}:{line}") };
             let writes = |other: &OpId| {
                 let write = history.op(*other);
-                write.kind() == OpKind::Write && write.key() == read.key() && write.value() == read.value()
+                let same = write.key() == read.key() && write.value() == read.value();
+                write.kind() == OpKind::Write && same && history.txn_of(*other) != id
             };
             let ids = || (0..history.all_ops().len() as u32).map(OpId);
             let write = first.other.filter(writes).or_else(|| ids().find(writes));
             let source = write.map_or_else(|| "init".to_owned(), |write| txn(history, history.txn_of(write)));
-            let reads = crate::clean::count(*count, "read");
             let what = pair(history, op);
+            if read.kind() == OpKind::Write {
+                return format!(
+                    "a version order names {what}, which several transactions wrote, one of them at {place}; \
+                     leave the value out of the order, or give each write a value of its own"
+                );
+            }
+            let reads = crate::clean::count(*count, "read");
             format!(
                 "{reads} of a value that several writes wrote, the first at {place}: {} read {what}; \
                  say which write it took, as in `r {what}<{source}`",

@@ -57,7 +57,7 @@ counter.hist: 2 transactions, 4 operations, 2 sessions
   psi   violated   lost-update
   pc    holds      (commit order verified)
 
-violated[lost-update]: t1 and t2 both read the same version of x and both overwrote it: one update is lost
+violated[lost-update]: t1 and t2 both overwrote x, and t1 had read it before t2 wrote: one update is lost
   --> counter.hist:2
   |
 2 | alice t1  r x=0  w x=1
@@ -257,7 +257,7 @@ fn cases_show_why_either_order_fails() {
 counter.hist: 2 transactions, 4 operations, 2 sessions
   si    violated   lost-update
 
-violated[lost-update]: t2 and t1 both read the same version of x and both overwrote it: one update is lost
+violated[lost-update]: t2 and t1 both overwrote x, and t2 had read it before t1 wrote: one update is lost
   --> counter.hist:3
   = either order of t1 and t2 on x fails:
   |

@@ -7,7 +7,9 @@ pub(crate) struct Random(u64);
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-        (0..4).for_each(|_| drop(random.next()));
+        for _ in 0..4 {
+            random.next();
+        }
         random
     }
 

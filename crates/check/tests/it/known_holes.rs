@@ -114,3 +114,65 @@ fn limits_give_unknown() {
     let checker = Checker::new(&history, Options { limits, ..Options::default() });
     assert!(matches!(checker.check(Scope::Level(Level::Ser)).outcome, Outcome::Unknown(Limit::Memory { .. })));
 }
+
+#[test]
+fn an_indeterminate_transaction_that_counts_may_have_read_badly() {
+    for text in ["s0 t1 maybe r x=11 w x=2\ns1 t2 r x=2", "order y 12\ns0 t3 maybe w y=12 r x=11"] {
+        assert_eq!(anomaly(&history!(text), Level::Ser), Some(Anomaly::ThinAirRead), "{text}");
+    }
+}
+
+#[test]
+fn a_wrong_stated_source_is_not_made_right_by_the_initial_value() {
+    assert_eq!(anomaly(&history!("init y=1\na t1 w z=1\nb t3 r y=1<t1"), Level::Ser), Some(Anomaly::ThinAirRead));
+    assert_eq!(anomaly(&history!("a t2 w x=1\nb t1 w x=1 r x=1<t2"), Level::Ser), Some(Anomaly::InternalRead));
+}
+
+#[test]
+fn writing_the_value_that_was_read_is_not_ambiguous() {
+    assert_eq!(strongest(&history!("init x=0\na t1 r x=0 w x=0")), "ser");
+    assert_eq!(strongest(&history!("init x=0\na t1 w x=1\nb t2 r x=1 w x=1")), "ser");
+}
+
+#[test]
+fn a_version_order_with_a_value_that_two_wrote_leaves_things_open() {
+    for text in [
+        "order x 1 2\na t1 w x=1\nb t2 w x=1\nb t3 w x=2",
+        "order x 1 2\na t3 w x=2\na t1 w x=1\nb t2 w x=1",
+        "init x=0\norder x 0 2\na t2 w x=0\na t1 w x=2",
+    ] {
+        let outcome = check(&history!(text), Level::Ser).outcome;
+        assert!(matches!(outcome, Outcome::Unknown(Limit::AmbiguousReads { .. })), "{text}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_transaction_stands_in_a_version_order_where_its_last_write_stands() {
+    assert_eq!(strongest(&history!("order x 3 2\na t3 w x=2\nb t4 r x=2 w x=3 w x=14")), "ser");
+}
+
+#[test]
+fn a_declared_strict_serializable_transaction_looks_at_the_clock() {
+    let history = history!("s1 t1 @sser [0..1] w x=1\ns2 t2 @sser [5..6] r x=nil");
+    assert_eq!(Checker::new(&history, Options::default()).holds(Scope::Declared), Some(false));
+    let weaker = history!("s1 t1 @sser [0..1] w x=1\ns2 t2 @ser [5..6] r x=nil");
+    assert_eq!(Checker::new(&weaker, Options::default()).holds(Scope::Declared), Some(true));
+}
+
+#[test]
+fn the_ladder_does_not_infer_mvrc_where_statements_have_times() {
+    let history = history!("s0 t1 [2..4] [4] r x=nil\ns1 t2 [2..3] w x=1");
+    let assumptions = skew_check::Assumptions { sessions: true, real_time: true };
+    let checker = Checker::new(&history, Options { assumptions, ..Options::default() });
+    for verdict in checker.ladder(|_| ()) {
+        assert_eq!(verdict.holds(), checker.check(verdict.scope).holds(), "{}", verdict.scope);
+    }
+}
+
+#[test]
+fn a_row_that_a_statement_writes_stays_with_its_read() {
+    let history = history!("order z 1 2\na t2 w z=2 w y=12\nb t5 (r z=2 r y=nil w z=1)");
+    let verdict = check(&history, Level::Mvrc);
+    let violation = verdict.violation().expect("t5 overwrote what it read with an older version");
+    assert!(violation.history.to_string().contains("(r z=2 w z=1)"), "{}", violation.history);
+}

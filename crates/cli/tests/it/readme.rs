@@ -59,7 +59,9 @@ fn with_output(readme: &str) -> String {
 fn matrix() -> String {
     let levels: Vec<Level> = Level::ALL.into_iter().filter(|&level| level != Level::Sser).collect();
     let mut table = String::from("| anomaly |");
-    levels.iter().for_each(|level| drop(write!(table, " {level} |")));
+    for level in &levels {
+        let _ = write!(table, " {level} |");
+    }
     table.push_str("\n| --- |");
     levels.iter().for_each(|_| table.push_str(" --- |"));
     table.push('\n');
