@@ -187,14 +187,15 @@ fn seen(facts: &Facts, scope: Scope, t3: Node, read: &Read) -> Seen {
         ops.any(|op| op.kind() == OpKind::Write && op.key() == Key(read.key))
     };
     let earlier = reads[..at].iter().fold(0, |set, other| set | one(other.source));
-    let mates = reads.iter().filter(|other| statement(other) == statement(read) && !own_row(other));
+    let alone = !history.has_statements();
+    let mates = reads.iter().filter(|other| !alone && statement(other) == statement(read) && !own_row(other));
     let ended = (0..facts.len() as Node).filter(|&t2| ended_before_a_statement(facts, scope, t2, t3, read.op));
     Seen {
         source: read.source,
         writers: (0..facts.len() as Node).filter(|&t2| facts.writes_key(t2, read.key)).fold(0, |set, t2| set | one(t2)),
         earlier,
         by_statement: mates.map(|other| other.source).chain(ended).fold(earlier, |set, t2| set | one(t2)),
-        own_row: own_row(read),
+        own_row: !alone && own_row(read),
     }
 }
 
@@ -227,6 +228,9 @@ fn reads_from(facts: &Facts, scope: Scope, a: Node, b: Node) -> bool {
 
 /// Whether `t2` had ended before a statement of `t3`, up to this operation, began; where that is looked at.
 fn ended_before_a_statement(facts: &Facts, scope: Scope, t2: Node, t3: Node, up_to: u32) -> bool {
+    if !facts.history.has_statement_times() {
+        return false;
+    }
     let looked_at = facts.level(t3, scope).definition().sees.contains(&Sees::StatementReads);
     if t2 == INIT || t2 == t3 || !facts.timed(t3, scope) || !looked_at {
         return false;
