@@ -4,8 +4,8 @@
 //! A choice `a before b` brings the same edges as when it is known: `a` commits before `b`, whoever looks at `a`'s
 //! version looks before `b` commits, and a `b` that checks conflicts looks after `a` commits. A cycle objects to the
 //! choices on it. Without cycles (and, at `psi`, without a read that ignores one of its causes) any topological order
-//! is a commit order. The solver's first preference is the order of a topological sort of what is known, which is right
-//! nearly everywhere.
+//! is a commit order. The solver's first preference is the order of the estimated times, which is right nearly
+//! everywhere.
 
 use std::collections::VecDeque;
 
@@ -44,9 +44,9 @@ const MAX_PAIRS: usize = 4_000_000;
 const MAX_OBJECTIONS: usize = 64;
 
 /// Decides what saturation left open, with at most this many objections.
-pub(crate) fn choose(saturated: &Saturated, max_conflicts: u64) -> Chosen {
+pub(crate) fn choose(saturated: &Saturated, estimates: &[u32], max_conflicts: u64) -> Chosen {
     let Some(pairs) = open_pairs(saturated) else { return Chosen::GaveUp };
-    let mut chooser = Chooser::new(saturated, pairs);
+    let mut chooser = Chooser::new(saturated, pairs, estimates);
     let mut objections = 0;
     loop {
         if chooser.solver.solve_limited(&[]) == lbool::FALSE {
@@ -70,14 +70,14 @@ pub(crate) fn choose(saturated: &Saturated, max_conflicts: u64) -> Chosen {
 }
 
 /// Two writers of common keys whose order is open.
-struct Pair {
-    a: Node,
-    b: Node,
+pub(crate) struct Pair {
+    pub a: Node,
+    pub b: Node,
     keys: Vec<u32>,
 }
 
 /// Every pair whose order is open and matters to somebody; `None` if there are too many.
-fn open_pairs(saturated: &Saturated) -> Option<Vec<Pair>> {
+pub(crate) fn open_pairs(saturated: &Saturated) -> Option<Vec<Pair>> {
     let (facts, events, time) = (saturated.base.facts, &saturated.events, &saturated.time);
     let writers = &saturated.time_writers;
     let mut index: FxHashMap<(Node, Node), usize> = FxHashMap::default();
@@ -128,12 +128,15 @@ struct Chooser<'s, 'b, 'f> {
 }
 
 impl<'s, 'b, 'f> Chooser<'s, 'b, 'f> {
-    fn new(saturated: &'s Saturated<'b, 'f>, pairs: Vec<Pair>) -> Self {
+    fn new(saturated: &'s Saturated<'b, 'f>, pairs: Vec<Pair>, estimates: &[u32]) -> Self {
         let mut solver = BasicSolver::default();
-        let rank = |node: Node| saturated.time.rank[saturated.events.commit[node as usize] as usize];
+        let time = |node: Node| {
+            let commit = saturated.events.commit[node as usize];
+            (estimates[commit as usize], saturated.time.rank[commit as usize])
+        };
         let literals = pairs
             .iter()
-            .map(|pair| Lit::new(solver.new_var(lbool::new(rank(pair.a) < rank(pair.b)), true), true))
+            .map(|pair| Lit::new(solver.new_var(lbool::new(time(pair.a) < time(pair.b)), true), true))
             .collect();
         let index = pairs.iter().enumerate().map(|(at, pair)| ((pair.a, pair.b), at)).collect();
         Chooser { saturated, solver, pairs, literals, index, involved: Vec::new() }

@@ -13,9 +13,11 @@ use crate::base::{Base, Chains, Extended};
 use crate::causal::causal_edges;
 use crate::choose::{Chosen, choose};
 use crate::core;
+use crate::estimate::estimates;
 use crate::facts::{Facts, Node};
 use crate::graph::{Graph, Predecessors};
 use crate::reach::TooLarge;
+use crate::refine::refined_guess;
 use crate::saturate::Saturated;
 use crate::schedule::guess;
 use crate::static_edges::{is_static, static_edges};
@@ -36,6 +38,9 @@ impl Default for Limits {
         Limits { max_conflicts: 200_000, max_bytes: 8 << 30 }
     }
 }
+
+/// The conflicts that the search may meet before a better guess is tried.
+const IMPATIENT: u64 = 4096;
 
 /// What an engine found.
 pub(crate) enum Decision {
@@ -106,10 +111,19 @@ fn decide_by_events(base: &Base, forced: &[crate::static_edges::Forced], limits:
     if let Err((side, cycle)) = saturated.run() {
         return Decision::Violated(core::of_cycle(&saturated, side, &cycle));
     }
-    if let Some(order) = guess(&saturated).filter(|order| order_is_valid(base.facts, base.scope, order)) {
+    let estimates = estimates(&saturated.time);
+    if let Some(order) = guess(&saturated, &estimates).filter(|order| order_is_valid(base.facts, base.scope, order)) {
         return Decision::Holds { order, verified: true };
     }
-    match choose(&saturated, limits.max_conflicts) {
+    // A solver with little patience decides nearly everything; a better guess helps where many writers are open.
+    let mut chosen = choose(&saturated, &estimates, limits.max_conflicts.min(IMPATIENT));
+    if matches!(chosen, Chosen::GaveUp) && limits.max_conflicts > IMPATIENT {
+        if let Some(order) = refined_guess(&saturated).filter(|order| order_is_valid(base.facts, base.scope, order)) {
+            return Decision::Holds { order, verified: true };
+        }
+        chosen = choose(&saturated, &estimates, limits.max_conflicts);
+    }
+    match chosen {
         Chosen::Order(order) => {
             assert!(order_is_valid(base.facts, base.scope, &order), "a choice without objections is a valid commit order");
             Decision::Holds { order, verified: true }

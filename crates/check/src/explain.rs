@@ -62,7 +62,7 @@ fn settle(saturated: &Saturated, so_far: Result<(), (Side, Vec<u32>)>, budget: &
         .collect();
     let tried = |first: Node, second: Node| {
         let mut branch = saturated.clone();
-        let result = branch.suppose(first, second);
+        let result = branch.suppose(&[(first, second)]);
         (branch, result)
     };
     // Two writers for whom one order fails at once make the shortest explanation.

@@ -6,7 +6,7 @@
 //! - `base`, `graph`: what every commit order respects, and graphs as flat arrays
 //! - `static_edges`, `causal`: what `rc`, `ra`, `ec` and `cc` force, by counting and by clocks
 //! - `events`, `reach`, `saturate`: the prefix levels, `psi` and mixtures as events in time, and what follows
-//! - `schedule`, `choose`: a guess at a commit order, and a SAT solver for what is left
+//! - `estimate`, `schedule`, `refine`, `choose`: guesses at a commit order, and a SAT solver for what is left
 //! - `verify`: is this commit order good enough?
 //! - `core`, `shrink`, `explain`, `classify`: the smallest violating part, why it violates, and its name
 //! - [`checker`]: puts it all together
@@ -18,12 +18,14 @@ mod choose;
 mod classify;
 mod core;
 mod decide;
+mod estimate;
 mod events;
 mod explain;
 pub mod facts;
 mod graph;
 pub mod oracle;
 mod reach;
+mod refine;
 mod saturate;
 mod schedule;
 mod shrink;

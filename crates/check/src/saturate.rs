@@ -102,13 +102,14 @@ impl<'b, 'f> Saturated<'b, 'f> {
         })
     }
 
-    /// Assumes that one writer commits before another one, and what follows; or gives back a cycle.
-    pub(crate) fn suppose(&mut self, first: Node, second: Node) -> Result<(), (Side, Vec<u32>)> {
-        let (from, to) = (self.events.commit[first as usize], self.events.commit[second as usize]);
+    /// Assumes that one writer commits before another one, for some pairs, and what follows; or gives back a cycle.
+    pub(crate) fn suppose(&mut self, pairs: &[(Node, Node)]) -> Result<(), (Side, Vec<u32>)> {
         let round = self.inferred.iter().chain(&self.inferred_causes).map(|edge| edge.round + 1).max().unwrap_or(0);
-        self.inferred.push(Inferred { from, to, rule: Rule::Supposed, round });
+        let commit = |node: Node| self.events.commit[node as usize];
+        let edges: Vec<_> = pairs.iter().map(|&(first, second)| (commit(first), commit(second))).collect();
+        self.inferred.extend(edges.iter().map(|&(from, to)| Inferred { from, to, rule: Rule::Supposed, round }));
         let mut changed = vec![false; self.time.len()];
-        self.time.add(&[(from, to)], &mut changed).map_err(|cycle| (Side::Events, cycle))?;
+        self.time.add(&edges, &mut changed).map_err(|cycle| (Side::Events, cycle))?;
         self.run_from(round + 1, changed)
     }
 

@@ -13,15 +13,16 @@ use crate::facts::{INIT, Node};
 use crate::saturate::{Saturated, version_slot};
 
 /// A commit order, or `None` when the guess got stuck.
-pub(crate) fn guess(saturated: &Saturated) -> Option<Vec<Node>> {
-    Schedule::new(saturated).run()
+pub(crate) fn guess(saturated: &Saturated, estimates: &[u32]) -> Option<Vec<Node>> {
+    Schedule::new(saturated, estimates).run()
 }
 
-/// Read-only first, then by how far along its chain an event is: sessions of one run advance together.
+/// Read-only first, then by the estimated time.
 type Priority = (bool, u32, Event);
 
 struct Schedule<'s, 'b, 'f> {
     saturated: &'s Saturated<'b, 'f>,
+    estimates: &'s [u32],
     successors: Vec<Vec<Event>>,
     waits_for: Vec<u32>,
     ready: BinaryHeap<Reverse<Priority>>,
@@ -37,7 +38,7 @@ struct Schedule<'s, 'b, 'f> {
 }
 
 impl<'s, 'b, 'f> Schedule<'s, 'b, 'f> {
-    fn new(saturated: &'s Saturated<'b, 'f>) -> Self {
+    fn new(saturated: &'s Saturated<'b, 'f>, estimates: &'s [u32]) -> Self {
         let (facts, time) = (saturated.base.facts, &saturated.time);
         let mut successors = vec![Vec::new(); time.len()];
         let mut waits_for = vec![0; time.len()];
@@ -56,6 +57,7 @@ impl<'s, 'b, 'f> Schedule<'s, 'b, 'f> {
         }
         Schedule {
             saturated,
+            estimates,
             successors,
             waits_for,
             ready: BinaryHeap::new(),
@@ -86,10 +88,7 @@ impl<'s, 'b, 'f> Schedule<'s, 'b, 'f> {
     fn push(&mut self, event: Event) {
         let node = self.saturated.events.txn[event as usize];
         let writes = node != INIT && !self.saturated.base.facts.writes(node).is_empty();
-        let chains = &self.saturated.time.chains;
-        let (chain, place) = (chains.chain[event as usize], u64::from(chains.place[event as usize]));
-        let length = chains.members.get(chain as usize).map_or(1, Vec::len) as u64;
-        self.ready.push(Reverse((writes, (place * 1_000_000 / length.max(1)) as u32, event)));
+        self.ready.push(Reverse((writes, self.estimates[event as usize], event)));
     }
 
     /// The reads that look from this event.
