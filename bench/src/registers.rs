@@ -132,7 +132,10 @@ impl Store {
         let newest = |key: u32| self.versions[key as usize].last();
         let fine = match self.level {
             Level::Cc => true,
-            Level::Si => txn.ops.iter().all(|op| !op.write || newest(op.key).is_none_or(|version| version.commit <= txn.snapshot)),
+            Level::Si => txn
+                .ops
+                .iter()
+                .all(|op| !op.write || newest(op.key).is_none_or(|version| version.commit <= txn.snapshot)),
             Level::Ser => txn.ops.iter().enumerate().all(|(at, op)| {
                 let own = txn.ops[..at].iter().any(|other| other.write && other.key == op.key);
                 op.write || own || newest(op.key).map_or(0, |version| version.value) == op.value

@@ -137,9 +137,8 @@ impl EndedBy {
             return EndedBy { ended: Vec::new() };
         }
         let span = |node: Node| facts.history.span(facts.txns[node as usize]);
-        let mut ended: Vec<_> = (1..facts.len() as Node)
-            .filter_map(|node| span(node).map(|span| (span.end, span.begin, node)))
-            .collect();
+        let mut ended: Vec<_> =
+            (1..facts.len() as Node).filter_map(|node| span(node).map(|span| (span.end, span.begin, node))).collect();
         ended.sort_unstable();
         let mut latest = i64::MIN;
         for (_, begin, node) in &mut ended {

@@ -7,6 +7,7 @@
 use skew_model::level::Sees;
 
 use crate::base::{Base, Chains};
+use crate::clock::raise;
 use crate::facts::{INIT, Node};
 use crate::static_edges::{Edges, Forced};
 use crate::writers::Writers;
@@ -88,10 +89,7 @@ impl Clocks {
                 continue;
             }
             let from = self.row_of[cause as usize];
-            let (target, source) = two_rows(&mut self.rows, row, from, width);
-            for (mine, theirs) in target.iter_mut().zip(source) {
-                *mine = (*mine).max(*theirs);
-            }
+            raise(&mut self.rows, row, from, width);
         }
         row
     }
@@ -119,15 +117,5 @@ impl Clocks {
         if self.uses[node as usize] == 0 && *row != NO_ROW {
             self.free.push(std::mem::replace(row, NO_ROW));
         }
-    }
-}
-
-fn two_rows(rows: &mut [u32], target: usize, source: usize, width: usize) -> (&mut [u32], &[u32]) {
-    if target < source {
-        let (low, high) = rows.split_at_mut(source);
-        (&mut low[target..target + width], &high[..width])
-    } else {
-        let (low, high) = rows.split_at_mut(target);
-        (&mut high[..width], &low[source..source + width])
     }
 }

@@ -1,7 +1,9 @@
 //! Histories to verdicts: decides, shrinks what is violated, explains and names it, and checks both kinds of answer a
 //! second time before they are given.
 
-use skew_model::{Explanation, Finding, History, Justification, Level, Limit, Outcome, Scope, TxnId, Verdict, Violation};
+use skew_model::{
+    Explanation, Finding, History, Justification, Level, Limit, Outcome, Scope, TxnId, Verdict, Violation,
+};
 
 use crate::classify::{Standing, classify, rotate};
 use crate::decide::{Decision, Limits, decide};
@@ -149,7 +151,10 @@ impl<'h> Checker<'h> {
         }
         let verify = !verified && (self.options.verify || order.len() < ALWAYS_VERIFY);
         if verify {
-            assert!(order_is_valid(&self.facts, scope, order), "a commit order that is claimed satisfies the definition");
+            assert!(
+                order_is_valid(&self.facts, scope, order),
+                "a commit order that is claimed satisfies the definition"
+            );
         }
         let txns = order.iter().filter(|&&node| node != INIT).map(|&node| self.facts.txns[node as usize]);
         Outcome::Holds(Justification::CommitOrder { order: txns.collect(), verified: verified || verify })

@@ -259,7 +259,8 @@ impl<'s, 'b, 'f> Chooser<'s, 'b, 'f> {
                     if read.source != INIT && self.literal(read.source, cause).is_none() {
                         let (from, to) = (events.commit[read.source as usize], events.commit[cause as usize]);
                         let path = saturated.time.path(from, to);
-                        let steps = path.windows(2).map(|step| Involved::Edge { causes: false, from: step[0], to: step[1] });
+                        let steps =
+                            path.windows(2).map(|step| Involved::Edge { causes: false, from: step[0], to: step[1] });
                         self.involved.extend(steps);
                     }
                     clauses.push(clause(literals));

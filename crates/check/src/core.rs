@@ -24,7 +24,9 @@ pub(crate) fn of_static_cycle(base: &Base, forced: &[Forced], cycle: &[Node]) ->
 /// An edge between transactions that was known before any inference over events.
 fn add_static_edge(base: &Base, forced: &[Forced], from: Node, to: Node, core: &mut BTreeSet<Node>) {
     core.extend([from, to]);
-    if base.causes(to).any(|pred| pred == from) || base.versions.of(to).contains(&from) || base.statement_times.of(to).contains(&from)
+    if base.causes(to).any(|pred| pred == from)
+        || base.versions.of(to).contains(&from)
+        || base.statement_times.of(to).contains(&from)
     {
         return;
     }

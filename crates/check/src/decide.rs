@@ -125,7 +125,10 @@ fn decide_by_events(base: &Base, forced: &[crate::static_edges::Forced], limits:
     }
     match chosen {
         Chosen::Order(order) => {
-            assert!(order_is_valid(base.facts, base.scope, &order), "a choice without objections is a valid commit order");
+            assert!(
+                order_is_valid(base.facts, base.scope, &order),
+                "a choice without objections is a valid commit order"
+            );
             Decision::Holds { order, verified: true }
         }
         Chosen::Impossible(involved) => Decision::Violated(core::of_objections(&saturated, &involved)),

@@ -1,6 +1,7 @@
 //! When did it happen? A place in time for each event, estimated from what is known: how many events come before it
 //! and how many after. Where two writers of a key are in no known order, the estimates are the best guess.
 
+use crate::clock::raise;
 use crate::events::Event;
 use crate::graph::Predecessors;
 use crate::reach::Reach;
@@ -13,7 +14,8 @@ pub(crate) fn estimates(time: &Reach) -> Vec<u32> {
     let count = |event: Event| time.clock(event).iter().map(|&place| u64::from(place)).sum::<u64>();
     let before: Vec<u64> = (0..time.len() as Event).map(count).collect();
     let after = events_after(time).unwrap_or_else(|| vec![1; time.len()]);
-    let scale = |(before, after): (u64, u64)| ((before << 32) / (before + after).max(1)).min(u64::from(u32::MAX)) as u32;
+    let scale =
+        |(before, after): (u64, u64)| ((before << 32) / (before + after).max(1)).min(u64::from(u32::MAX)) as u32;
     before.into_iter().zip(after).map(scale).collect()
 }
 
@@ -32,8 +34,7 @@ fn events_after(time: &Reach) -> Option<Vec<u64>> {
     let mut clocks = vec![0u32; n * width];
     for event in order {
         for &next in successors.of(event) {
-            let (mine, theirs) = rows(&mut clocks, event as usize * width, next as usize * width, width);
-            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
+            raise(&mut clocks, event as usize * width, next as usize * width, width);
         }
         if event != 0 {
             let chain = time.chains.chain[event as usize] as usize;
@@ -45,14 +46,4 @@ fn events_after(time: &Reach) -> Option<Vec<u64>> {
     }
     let count = |event: usize| clocks[event * width..][..width].iter().map(|&members| u64::from(members)).sum();
     Some((0..n).map(count).collect())
-}
-
-fn rows(clocks: &mut [u32], mine: usize, theirs: usize, width: usize) -> (&mut [u32], &[u32]) {
-    if mine < theirs {
-        let (low, high) = clocks.split_at_mut(theirs);
-        (&mut low[mine..mine + width], &high[..width])
-    } else {
-        let (low, high) = clocks.split_at_mut(mine);
-        (&mut high[..width], &low[theirs..theirs + width])
-    }
 }

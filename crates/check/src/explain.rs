@@ -66,9 +66,10 @@ fn settle(saturated: &Saturated, so_far: Result<(), (Side, Vec<u32>)>, budget: &
         (branch, result)
     };
     // Two writers for whom one order fails at once make the shortest explanation.
-    let best = pairs.iter().copied().max_by_key(|&(a, b)| {
-        u32::from(tried(a, b).1.is_err()) + u32::from(tried(b, a).1.is_err())
-    });
+    let best = pairs
+        .iter()
+        .copied()
+        .max_by_key(|&(a, b)| u32::from(tried(a, b).1.is_err()) + u32::from(tried(b, a).1.is_err()));
     let (a, b) = best?;
     let (forwards, backwards) = (tried(a, b), tried(b, a));
     Some(Explanation::Cases {
@@ -114,7 +115,8 @@ impl Words<'_, '_, '_> {
     /// several, the telling with the most antidependencies names the anomaly best.
     fn finish(&self, steps: Vec<Step>) -> Explanation {
         let to_init = steps.iter().position(|step| step.to == INIT);
-        let ignored = (0..steps.len()).filter(|&at| steps[at].ignored.is_some() && to_init.is_none_or(|init| init == at));
+        let ignored =
+            (0..steps.len()).filter(|&at| steps[at].ignored.is_some() && to_init.is_none_or(|init| init == at));
         let plain: Option<Vec<Edge>> = steps.iter().map(|step| step.edge.clone()).collect();
         let tellings = plain.into_iter().chain(ignored.map(|at| self.told_by(&steps, at)));
         let antidependencies =
@@ -231,7 +233,9 @@ impl Words<'_, '_, '_> {
                 let reason = Reason::Overwrote { read: OpId(read.op), write, older: older(read.source, b) };
                 (EdgeKind::Rw(Key(read.key)), reason)
             }
-            Rule::Conflict | Rule::Version => (EdgeKind::Ww(Key(shared.unwrap_or(0))), Reason::Older { path: older(a, b) }),
+            Rule::Conflict | Rule::Version => {
+                (EdgeKind::Ww(Key(shared.unwrap_or(0))), Reason::Older { path: older(a, b) })
+            }
             Rule::Supposed => (EdgeKind::Ww(Key(shared.unwrap_or(0))), Reason::Supposed),
         };
         let edge = Edge { from: self.txn(a), to: self.txn(b), kind, reason };
@@ -290,7 +294,8 @@ pub(crate) fn is_sound(facts: &Facts, scope: Scope, explanation: &Explanation) -
     match explanation {
         Explanation::Finding(_) => true,
         Explanation::Cycle(cycle) => {
-            let closed = cycle.edges.iter().zip(cycle.edges.iter().cycle().skip(1)).all(|(edge, next)| edge.to == next.from);
+            let closed =
+                cycle.edges.iter().zip(cycle.edges.iter().cycle().skip(1)).all(|(edge, next)| edge.to == next.from);
             !cycle.edges.is_empty() && closed && cycle.edges.iter().all(|edge| check.edge(edge))
         }
         Explanation::Cases { first, second, key, first_before_second, second_before_first } => {
@@ -328,7 +333,9 @@ impl Sound<'_> {
                 [edge.from, edge.to].into_iter().all(|txn| facts.writes_key(node(txn), key.0))
             }
             (EdgeKind::Wr(key), Reason::Read { read, write }) => {
-                source(*read) == Some(node(edge.from)) && history.txn_of(*read) == edge.to && writes(*write, edge.from, *key)
+                source(*read) == Some(node(edge.from))
+                    && history.txn_of(*read) == edge.to
+                    && writes(*write, edge.from, *key)
             }
             (EdgeKind::Rw(key), Reason::Overwrote { read, write, older }) => {
                 let from = source(*read);

@@ -147,7 +147,8 @@ impl<'h> Facts<'h> {
                     }
                     OpKind::Read => match own.value(key) {
                         Some(value) => {
-                            let elsewhere = self.history.stated_source(OpId(index)).is_some_and(|source| source != Some(id));
+                            let elsewhere =
+                                self.history.stated_source(OpId(index)).is_some_and(|source| source != Some(id));
                             if value != op.value() || elsewhere {
                                 self.find(FindingKind::InternalRead, index, Some((id, op.key(), value)));
                             }
@@ -203,7 +204,9 @@ impl<'h> Facts<'h> {
         match found {
             Found::Nobody => self.find(FindingKind::ThinAirRead, op, None),
             Found::Initial => self.reads.push(Read { key: key.0, source: INIT, op }),
-            Found::Several => self.ambiguous.push(Finding { kind: FindingKind::AmbiguousRead, op: Some(OpId(op)), other: None }),
+            Found::Several => {
+                self.ambiguous.push(Finding { kind: FindingKind::AmbiguousRead, op: Some(OpId(op)), other: None })
+            }
             Found::Final(txn) | Found::Intermediate(txn) => {
                 let source = self.nodes[txn.0 as usize];
                 let write = Some((txn, key, value));
@@ -360,9 +363,7 @@ impl<'h> Facts<'h> {
     /// Whether real time binds a node under this scope.
     pub(crate) fn timed(&self, node: Node, scope: Scope) -> bool {
         let level = self.level(node, scope);
-        self.history.has_times()
-            && level.definition().sessions
-            && (self.assumptions.real_time || level == Level::Sser)
+        self.history.has_times() && level.definition().sessions && (self.assumptions.real_time || level == Level::Sser)
     }
 
     /// Whether real time binds any node under this scope.
@@ -413,8 +414,7 @@ fn effective_txns(history: &History, values: &WrittenValues) -> Effective {
         return Effective { read_from: None };
     }
     let mut read_from = vec![false; history.txns().len()];
-    let mut todo: Vec<TxnId> =
-        history.txn_ids().filter(|&id| history.txn(id).status == Status::Committed).collect();
+    let mut todo: Vec<TxnId> = history.txn_ids().filter(|&id| history.txn(id).status == Status::Committed).collect();
     for key in history.ordered_keys() {
         for &value in history.version_order(key).unwrap_or_default() {
             if let Found::Final(source) | Found::Intermediate(source) = values.find(history, key, value) {

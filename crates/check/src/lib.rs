@@ -3,7 +3,7 @@
 //! In reading order:
 //! - [`facts`]: the history resolved: who committed, who read from whom, what no order can explain
 //! - [`oracle`]: the definition read literally, over all commit orders; every engine is tested against it
-//! - `base`, `graph`: what every commit order respects, and graphs as flat arrays
+//! - `base`, `graph`, `clock`, `writers`: what every commit order respects, and graphs and clocks as flat arrays
 //! - `static_edges`, `causal`: what `rc`, `ra`, `ec` and `cc` force, by counting and by clocks
 //! - `events`, `reach`, `saturate`: the prefix levels, `psi` and mixtures as events in time, and what follows
 //! - `estimate`, `schedule`, `refine`, `choose`: guesses at a commit order, and a SAT solver for what is left
@@ -16,6 +16,7 @@ mod causal;
 pub mod checker;
 mod choose;
 mod classify;
+mod clock;
 mod core;
 mod decide;
 mod estimate;

@@ -5,6 +5,7 @@
 //! changes.
 
 use crate::base::Chains;
+use crate::clock::raise;
 use crate::graph::{Graph, Predecessors};
 
 /// A growing acyclic graph with constant-time reachability.
@@ -96,21 +97,7 @@ impl Reach {
         if pred == 0 {
             return false;
         }
-        let width = self.width;
-        let (node, pred) = (node as usize * width, pred as usize * width);
-        let (mine, theirs) = if node < pred {
-            let (low, high) = self.clocks.split_at_mut(pred);
-            (&mut low[node..node + width], &high[..width])
-        } else {
-            let (low, high) = self.clocks.split_at_mut(node);
-            (&mut high[..width], &low[pred..pred + width])
-        };
-        let mut changed = 0;
-        for (mine, theirs) in mine.iter_mut().zip(theirs) {
-            changed |= theirs.saturating_sub(*mine);
-            *mine = (*mine).max(*theirs);
-        }
-        changed != 0
+        raise(&mut self.clocks, node as usize * self.width, pred as usize * self.width, self.width)
     }
 
     /// How many nodes there are.

@@ -45,8 +45,10 @@ fn by_confidence(now: &Saturated, times: &[u32], pairs: &[Pair]) -> Vec<(Node, N
         let commit = now.events.commit[node as usize];
         (times[commit as usize], now.time.rank[commit as usize])
     };
-    let mut ordered: Vec<(Node, Node)> =
-        pairs.iter().map(|pair| if time(pair.a) < time(pair.b) { (pair.a, pair.b) } else { (pair.b, pair.a) }).collect();
+    let mut ordered: Vec<(Node, Node)> = pairs
+        .iter()
+        .map(|pair| if time(pair.a) < time(pair.b) { (pair.a, pair.b) } else { (pair.b, pair.a) })
+        .collect();
     ordered.sort_by_key(|&(first, second)| std::cmp::Reverse(time(second).0 - time(first).0));
     ordered
 }

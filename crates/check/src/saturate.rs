@@ -144,7 +144,9 @@ impl<'b, 'f> Saturated<'b, 'f> {
             let reads = self.base.reads(node).iter().zip(self.base.facts.first_read(node)..);
             for (read, number) in reads {
                 match self.events.views[number as usize] {
-                    View::At(view) if changed[view as usize] => self.ignored(read.key, read.source, view, number, &mut out),
+                    View::At(view) if changed[view as usize] => {
+                        self.ignored(read.key, read.source, view, number, &mut out)
+                    }
                     View::Causes if changed_causes[node as usize] => {
                         self.ignored_causes(read.key, read.source, node, number, &mut out);
                     }
@@ -172,7 +174,9 @@ impl<'b, 'f> Saturated<'b, 'f> {
                 continue;
             }
             let mut place = writers.last_up_to(group, seen[chain]);
-            if place > known[chain] && time.chains.members[chain][place as usize - 1] == self.events.commit[own as usize] {
+            if place > known[chain]
+                && time.chains.members[chain][place as usize - 1] == self.events.commit[own as usize]
+            {
                 // A view at commit time sees its own transaction's commit: look behind it.
                 place = writers.last_up_to(group, place - 1);
             }

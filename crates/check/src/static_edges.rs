@@ -179,7 +179,10 @@ fn session_edges(base: &Base, wanted: &dyn Fn(Node) -> bool, edges: &mut Edges) 
                         }
                     };
                     if !all_bound {
-                        session[..at].iter().filter(|&&earlier| facts.writes_key(earlier, read.key)).for_each(|&w| edge(w));
+                        session[..at]
+                            .iter()
+                            .filter(|&&earlier| facts.writes_key(earlier, read.key))
+                            .for_each(|&w| edge(w));
                     } else if last[read.key as usize].0 == stamp {
                         edge(last[read.key as usize].1);
                     }
@@ -236,5 +239,6 @@ fn real_time_edges(base: &Base, wanted: &dyn Fn(Node) -> bool, edges: &mut Edges
 /// Whether every node of this level is decided by [`static_edges`] alone.
 pub(crate) fn is_static(level: Level) -> bool {
     let definition = level.definition();
-    !definition.prefix && definition.sees.iter().all(|sees| matches!(sees, Sees::EarlierReads | Sees::Reads | Sees::Session))
+    !definition.prefix
+        && definition.sees.iter().all(|sees| matches!(sees, Sees::EarlierReads | Sees::Reads | Sees::Session))
 }

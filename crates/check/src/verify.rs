@@ -6,8 +6,8 @@
 //! prefix.
 
 use rustc_hash::FxHashMap;
-use skew_model::level::Sees;
 use skew_model::Scope;
+use skew_model::level::Sees;
 
 use crate::base::Chains;
 use crate::facts::{Facts, INIT, Node, Read};
@@ -132,7 +132,8 @@ impl<'a> Verifier<'a> {
         };
         let nodes = 1..self.facts.len() as Node;
         nodes.clone().all(|node| self.reads_of(node))
-            && (!nodes.clone().any(|node| sees(node, Sees::Session)) || self.session_reads(&|node| sees(node, Sees::Session)))
+            && (!nodes.clone().any(|node| sees(node, Sees::Session))
+                || self.session_reads(&|node| sees(node, Sees::Session)))
             && [Sees::Causes, Sees::CausesAndVersions].into_iter().all(|wanted| {
                 !nodes.clone().any(|node| sees(node, wanted)) || self.causal_reads(wanted, &|node| sees(node, wanted))
             })
@@ -305,12 +306,18 @@ impl<'a> Verifier<'a> {
             }
             if let Some(began) = self.began(node).filter(|_| !self.ended.is_empty()) {
                 let end = |node: Node| self.facts.history.span(self.facts.txns[node as usize]).map(|span| span.end);
-                edges.extend(self.order[1..].iter().filter(|&&before| end(before) < Some(began) && end(before).is_some()).map(|&before| (before, node)));
+                edges.extend(
+                    self.order[1..]
+                        .iter()
+                        .filter(|&&before| end(before) < Some(began) && end(before).is_some())
+                        .map(|&before| (before, node)),
+                );
             }
         }
         if sees == Sees::CausesAndVersions {
             for places in &self.writers {
-                edges.extend(places.windows(2).map(|pair| (self.order[pair[0] as usize], self.order[pair[1] as usize])));
+                edges
+                    .extend(places.windows(2).map(|pair| (self.order[pair[0] as usize], self.order[pair[1] as usize])));
             }
         }
         Predecessors::from_edges(self.facts.len(), &edges)

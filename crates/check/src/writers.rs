@@ -32,11 +32,8 @@ impl Writers {
         for at in 1..=keys {
             starts[at] += starts[at - 1];
         }
-        let mut writers = Writers {
-            key_groups: vec![0; keys + 1],
-            groups: Vec::new(),
-            places: vec![0; facts.write_count()],
-        };
+        let mut writers =
+            Writers { key_groups: vec![0; keys + 1], groups: Vec::new(), places: vec![0; facts.write_count()] };
         // Chain after chain, so that each key's writers end up grouped and ascending.
         let mut next = starts.clone();
         let mut chain_of = vec![0u32; facts.write_count()];

@@ -443,7 +443,11 @@ impl<'a> Scan<'a> {
                 Some('t') => '\t',
                 Some('0') => '\0',
                 Some(c @ ('"' | '\\')) => c,
-                _ => return Err(self.error(start, "an unknown escape in a quoted text").hint("write \\\\ for a backslash")),
+                _ => {
+                    return Err(self
+                        .error(start, "an unknown escape in a quoted text")
+                        .hint("write \\\\ for a backslash"));
+                }
             });
         }
         Err(self.error(start, "this quoted text is not closed").hint("add `\"`"))
@@ -583,7 +587,8 @@ impl History {
 
     /// The widths of the longest session and transaction names.
     pub fn name_widths(&self) -> (usize, usize) {
-        let longest = |names: &mut dyn Iterator<Item = String>| names.map(|name| name.chars().count()).max().unwrap_or(0);
+        let longest =
+            |names: &mut dyn Iterator<Item = String>| names.map(|name| name.chars().count()).max().unwrap_or(0);
         (
             longest(&mut self.txns().iter().map(|txn| name_text(&self.session_literal(txn.session), "s"))),
             longest(&mut self.txn_ids().map(|id| name_text(&self.txn_literal(id), "t"))),

@@ -135,7 +135,12 @@ pub const DEFINITIONS: &[Definition] = &[
         sees: &[Sees::Session, Sees::StatementReads, Sees::OwnStatementRow],
         prefix: true,
         weaker: &[Level::Rc],
-        ..definition!(Mvrc, "mvrc", "multiversion read committed", ["multiversion-read-committed", "statement-snapshot"])
+        ..definition!(
+            Mvrc,
+            "mvrc",
+            "multiversion read committed",
+            ["multiversion-read-committed", "statement-snapshot"]
+        )
     },
     Definition {
         sees: &[Sees::Session, Sees::Reads],
@@ -162,7 +167,12 @@ pub const DEFINITIONS: &[Definition] = &[
     Definition {
         sees: &[Sees::Everything],
         weaker: &[Level::Ser],
-        ..definition!(Sser, "sser", "strict serializability", ["strict-serializability", "strict-serializable", "pl-ss"])
+        ..definition!(
+            Sser,
+            "sser",
+            "strict serializability",
+            ["strict-serializability", "strict-serializable", "pl-ss"]
+        )
     },
 ];
 
@@ -252,7 +262,8 @@ mod tests {
 
     #[test]
     fn strength_is_as_designed() {
-        let chain = |levels: &[Level]| levels.windows(2).all(|pair| pair[1].implies(pair[0]) && !pair[0].implies(pair[1]));
+        let chain =
+            |levels: &[Level]| levels.windows(2).all(|pair| pair[1].implies(pair[0]) && !pair[0].implies(pair[1]));
         use Level::*;
         assert!(chain(&[Ru, Rc, Ra, Cc, Pc, Si, Ser, Sser]));
         assert!(chain(&[Cc, Psi, Si]));

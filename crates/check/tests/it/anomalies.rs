@@ -26,7 +26,12 @@ fn expect_with(text: &str, assumptions: Assumptions, expected: &str) {
         None => "serializable".to_owned(),
         Some(violation) => {
             let list = |levels: &[Level]| levels.iter().map(|level| level.id()).collect::<Vec<_>>().join(" ");
-            format!("{}: breaks {}, satisfies {}", violation.anomaly, list(&violation.breaks), list(&violation.satisfies))
+            format!(
+                "{}: breaks {}, satisfies {}",
+                violation.anomaly,
+                list(&violation.breaks),
+                list(&violation.satisfies)
+            )
         }
     };
     assert_eq!(found, expected, "\n{history}");
@@ -34,18 +39,12 @@ fn expect_with(text: &str, assumptions: Assumptions, expected: &str) {
 
 #[test]
 fn si_allows_write_skew() {
-    expect(
-        "init x=0 y=0\na t1 r x=0 w y=1\nb t2 r y=0 w x=1",
-        "write-skew: breaks ser, satisfies si",
-    );
+    expect("init x=0 y=0\na t1 r x=0 w y=1\nb t2 r y=0 w x=1", "write-skew: breaks ser, satisfies si");
 }
 
 #[test]
 fn psi_forbids_lost_update_and_pc_allows_it() {
-    expect(
-        "init x=0\na t1 r x=0 w x=1\nb t2 r x=0 w x=2",
-        "lost-update: breaks psi, satisfies mvrc pc",
-    );
+    expect("init x=0\na t1 r x=0 w x=1\nb t2 r x=0 w x=2", "lost-update: breaks psi, satisfies mvrc pc");
 }
 
 #[test]
@@ -58,9 +57,7 @@ fn psi_allows_long_fork_and_pc_forbids_it() {
 
 #[test]
 fn a_statement_sees_one_prefix() {
-    let history = |statement: &str| {
-        format!("init x=0 y=0\na t1 w x=1 w y=1\nb t2 {statement}")
-    };
+    let history = |statement: &str| format!("init x=0 y=0\na t1 w x=1 w y=1\nb t2 {statement}");
     expect(&history("r x=0 r y=1"), "fractured-read: breaks ec, satisfies mvrc");
     expect(&history("(r x=0 r y=1)"), "fractured-read: breaks ec mvrc, satisfies rc");
 }
@@ -121,10 +118,7 @@ fn a_known_version_order_settles_what_reads_leave_open() {
     let blind = "a t1 w x=1 w y=1\nb t2 w x=2 w y=2";
     expect(blind, "serializable");
     expect(&format!("order x 1 2\norder y 2 1\n{blind}"), "dirty-write: breaks ru, satisfies ");
-    expect(
-        &format!("order x 1 2\n{blind}\nc t3 r y=1 r x=2"),
-        "fractured-read: breaks ec, satisfies mvrc",
-    );
+    expect(&format!("order x 1 2\n{blind}\nc t3 r y=1 r x=2"), "fractured-read: breaks ec, satisfies mvrc");
 }
 
 #[test]
@@ -135,6 +129,10 @@ fn levels_mix_by_the_reading_transaction() {
         Checker::new(&history, Options::default()).holds(Scope::Declared)
     };
     assert_eq!(declared(&text("ser", "ser")), Some(false));
-    assert_eq!(declared(&text("ser", "si")), Some(true), "one serializable transaction cannot prevent write skew alone");
+    assert_eq!(
+        declared(&text("ser", "si")),
+        Some(true),
+        "one serializable transaction cannot prevent write skew alone"
+    );
     assert_eq!(declared(&text("si", "ser")), Some(true));
 }

@@ -62,8 +62,7 @@ fn compare(txns: usize, ops: usize, reads: Reads) {
             if is_copy(&shape, &writes) || writes.iter().any(|set| set.count_ones() as usize > ops) {
                 continue;
             }
-            let choices: Vec<Vec<Vec<ReadFrom>>> =
-                (0..txns).map(|at| read_lists(at, &writes, ops, reads)).collect();
+            let choices: Vec<Vec<Vec<ReadFrom>>> = (0..txns).map(|at| read_lists(at, &writes, ops, reads)).collect();
             let mut odometer = vec![0usize; txns];
             loop {
                 let lists: Vec<&[ReadFrom]> = odometer.iter().zip(&choices).map(|(&at, list)| &list[at][..]).collect();
@@ -80,7 +79,9 @@ fn compare(txns: usize, ops: usize, reads: Reads) {
             }
         }
     }
-    println!("{txns} transactions of up to {ops} operations, {reads:?} reads: {count} histories at {levels:?} and mixtures");
+    println!(
+        "{txns} transactions of up to {ops} operations, {reads:?} reads: {count} histories at {levels:?} and mixtures"
+    );
     assert!(count > 0);
 }
 
@@ -134,9 +135,7 @@ fn has_swapped_twin(shape: &[usize], writes: &[u8], lists: &[&[ReadFrom]]) -> bo
             return false;
         }
         let read = |txns: std::ops::Range<usize>, at: usize| lists[txns.start + at].iter().map(|read| read.0);
-        let order = (0..pair[0])
-            .map(|at| read(one.clone(), at).cmp(read(two.clone(), at)))
-            .find(|order| order.is_ne());
+        let order = (0..pair[0]).map(|at| read(one.clone(), at).cmp(read(two.clone(), at))).find(|order| order.is_ne());
         order == Some(std::cmp::Ordering::Greater)
     })
 }

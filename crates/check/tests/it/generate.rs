@@ -30,18 +30,8 @@ impl Random {
 }
 
 /// Levels that a transaction may declare.
-const LEVELS: [Level; 10] = [
-    Level::Rc,
-    Level::Ra,
-    Level::Cc,
-    Level::Pc,
-    Level::Psi,
-    Level::Si,
-    Level::Ser,
-    Level::Mvrc,
-    Level::Ru,
-    Level::Ec,
-];
+const LEVELS: [Level; 10] =
+    [Level::Rc, Level::Ra, Level::Cc, Level::Pc, Level::Psi, Level::Si, Level::Ser, Level::Mvrc, Level::Ru, Level::Ec];
 
 /// A history of up to `max_txns` transactions of up to four operations on up to three keys. Every read returns what
 /// somebody wrote; some histories have statements, times, known version orders.
@@ -50,9 +40,8 @@ pub(crate) fn history(seed: u64, max_txns: usize) -> History {
     let txns = 1 + random.below(max_txns);
     let keys = 1 + random.below(3);
     let sessions = 1 + random.below(txns.min(4));
-    let plan: Vec<Vec<(bool, usize)>> = (0..txns)
-        .map(|_| (0..1 + random.below(4)).map(|_| (random.chance(2), random.below(keys))).collect())
-        .collect();
+    let plan: Vec<Vec<(bool, usize)>> =
+        (0..txns).map(|_| (0..1 + random.below(4)).map(|_| (random.chance(2), random.below(keys))).collect()).collect();
     let value = |txn: usize, at: usize| (txn * 10 + at + 1) as i64;
     // What others may see of a transaction: its last write of each key.
     let mut visible: Vec<Vec<(usize, i64)>> = vec![Vec::new(); keys];
@@ -77,7 +66,8 @@ pub(crate) fn history(seed: u64, max_txns: usize) -> History {
         }
         let mut own: Vec<Option<i64>> = vec![None; keys];
         for (at, &(write, key)) in ops.iter().enumerate() {
-            let others: Vec<i64> = visible[key].iter().filter(|(other, _)| *other != txn).map(|(_, value)| *value).collect();
+            let others: Vec<i64> =
+                visible[key].iter().filter(|(other, _)| *other != txn).map(|(_, value)| *value).collect();
             let number = match (write, own[key]) {
                 (true, _) => value(txn, at),
                 (false, Some(own)) => own,

@@ -6,8 +6,10 @@ use skew_model::{Anomaly, FindingKind, History, Level, Limit, Outcome, Scope, hi
 /// The strongest levels that hold, in words.
 fn strongest(history: &History) -> String {
     let checker = Checker::new(history, Options::default());
-    let held: Vec<Level> =
-        Level::ALL.into_iter().filter(|&level| level != Level::Sser && checker.holds(Scope::Level(level)) == Some(true)).collect();
+    let held: Vec<Level> = Level::ALL
+        .into_iter()
+        .filter(|&level| level != Level::Sser && checker.holds(Scope::Level(level)) == Some(true))
+        .collect();
     let maximal = held.iter().filter(|level| !held.iter().any(|other| other != *level && other.implies(**level)));
     maximal.map(|level| level.id()).collect::<Vec<_>>().join(" ")
 }

@@ -21,7 +21,8 @@ fn blocks(page: &str) -> Vec<Block> {
         };
         let text: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
         let said = lines.find(|line| !line.is_empty()).unwrap_or_default();
-        let list = said.strip_prefix("Satisfies: ").unwrap_or_else(|| panic!("no `Satisfies:` after\n{}", text.join("\n")));
+        let list =
+            said.strip_prefix("Satisfies: ").unwrap_or_else(|| panic!("no `Satisfies:` after\n{}", text.join("\n")));
         let satisfies = match list {
             "nothing" => Vec::new(),
             list => list.split(", ").map(|word| word.parse().expect("a level")).collect(),

@@ -47,7 +47,8 @@ fn what_is_claimed_is_true() {
                 let context = format!("seed {seed}, {scope}, {assumptions:?}\n{history}");
                 match checker.check(scope).outcome {
                     Outcome::Holds(Justification::CommitOrder { order, .. }) => {
-                        let nodes = order.iter().map(|&txn| checker.facts().node(txn).expect("a committed transaction"));
+                        let nodes =
+                            order.iter().map(|&txn| checker.facts().node(txn).expect("a committed transaction"));
                         let order: Vec<u32> = [0].into_iter().chain(nodes).collect();
                         assert!(oracle::order_satisfies(checker.facts(), scope, &order), "{context}");
                     }

@@ -124,7 +124,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
 fn verdicts(arguments: &Arguments, input: &Input, progress: &Progress) -> Vec<Verdict> {
     progress.begin(format!("resolving {}", input.name));
     let assumptions = Assumptions { sessions: arguments.sessions == Switch::On, real_time: arguments.real_time };
-    let limits = Limits { max_conflicts: arguments.max_conflicts, max_bytes: arguments.max_memory.saturating_mul(1 << 20) };
+    let limits =
+        Limits { max_conflicts: arguments.max_conflicts, max_bytes: arguments.max_memory.saturating_mul(1 << 20) };
     let checker = Checker::new(&input.history, Options { assumptions, limits, verify: arguments.witness });
     let tell = |scope: Scope| progress.begin(format!("checking {} of {}", scope, input.name));
     if !arguments.levels.is_empty() {
@@ -221,8 +222,12 @@ fn notes(arguments: &Arguments, input: &Input) -> Vec<String> {
     }
     let asks_for_time = arguments.real_time || arguments.levels.contains(&Scope::Level(Level::Sser));
     match (asks_for_time, input.history.has_times()) {
-        (true, false) => notes.push("the history does not say when transactions ran, so real time orders nothing".to_owned()),
-        (_, true) if arguments.real_time => notes.push("real time counts at every level that looks at sessions".to_owned()),
+        (true, false) => {
+            notes.push("the history does not say when transactions ran, so real time orders nothing".to_owned())
+        }
+        (_, true) if arguments.real_time => {
+            notes.push("real time counts at every level that looks at sessions".to_owned())
+        }
         _ => {}
     }
     notes

@@ -45,7 +45,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         (Some(format), _) => format,
         (None, None) => Format::Hist,
         (None, Some(path)) => {
-            return Err(format!("{}: cannot tell the format from the name; say it: --output-format hist", path.display()));
+            return Err(format!(
+                "{}: cannot tell the format from the name; say it: --output-format hist",
+                path.display()
+            ));
         }
     };
     match (&arguments.to, format) {

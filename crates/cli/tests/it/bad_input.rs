@@ -18,12 +18,18 @@ fn a_missing_file() {
 #[test]
 fn an_unknown_extension() {
     let path = file("history.xyz", b"alice t1 w x=1\n");
-    complains(&["check", &path], "cannot tell the format from the name; say it: --input hist|jsonl|elle|plume|dbcop|cobra");
+    complains(
+        &["check", &path],
+        "cannot tell the format from the name; say it: --input hist|jsonl|elle|plume|dbcop|cobra",
+    );
 }
 
 #[test]
 fn an_unknown_level() {
-    complains(&["check", "--level", "strong", "x.hist"], "`strong` is not an isolation level; the levels are ru, ec, rc");
+    complains(
+        &["check", "--level", "strong", "x.hist"],
+        "`strong` is not an isolation level; the levels are ru, ec, rc",
+    );
 }
 
 #[test]
@@ -34,13 +40,19 @@ fn an_empty_file() {
 #[test]
 fn broken_syntax_has_a_place() {
     let path = file("broken.hist", b"alice t1 r x=0\nalice t2 q x=0\n");
-    complains(&["check", &path], "broken.hist:2:10: `q` is not an operation; operations are `r key=value` and `w key=value`");
+    complains(
+        &["check", &path],
+        "broken.hist:2:10: `q` is not an operation; operations are `r key=value` and `w key=value`",
+    );
 }
 
 #[test]
 fn a_name_twice() {
     let path = file("twice.hist", b"alice t1 r x=0\nbob t1 w x=1\n");
-    complains(&["check", &path], "twice.hist:2:5: t1 is already the transaction on line 1; give every transaction a name of its own");
+    complains(
+        &["check", &path],
+        "twice.hist:2:5: t1 is already the transaction on line 1; give every transaction a name of its own",
+    );
 }
 
 #[test]
