@@ -36,6 +36,25 @@ fn the_picture_is_current() {
     current("docs/write-skew.svg", &done.out);
 }
 
+#[test]
+fn the_map_shows_what_is_there() {
+    let map = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("a map");
+    let map = map.split("```").nth(1).expect("the map is the first block");
+    let shown: Vec<&str> = map.lines().filter_map(|line| line.split_whitespace().next()?.strip_suffix('/')).collect();
+    for folder in [root(), root().join("crates")] {
+        for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+            let name = entry.file_name().into_string().expect("a name in UTF-8");
+            let hidden = name.starts_with('.') || name == "target";
+            let is_shown = hidden || !entry.path().is_dir() || shown.contains(&name.as_str());
+            assert!(is_shown, "{name}/ is not on the map in ARCHITECTURE.md");
+        }
+    }
+    for name in shown.iter().filter(|&&name| name != "pages") {
+        let there = root().join(name).is_dir() || root().join("crates").join(name).is_dir();
+        assert!(there, "{name}/ is on the map in ARCHITECTURE.md but not there");
+    }
+}
+
 /// The README with the output of every `console` block that starts with `$ skew`.
 fn with_output(readme: &str) -> String {
     let mut text = String::new();
