@@ -146,11 +146,11 @@ impl Words<'_, '_, '_> {
         if from == INIT {
             return Step { from, to, edge: None, ignored: None };
         }
-        if to != INIT {
-            if let Some((kind, reason)) = self.given(from, to) {
-                let edge = Edge { from: self.txn(from), to: self.txn(to), kind, reason };
-                return Step { from, to, edge: Some(edge), ignored: None };
-            }
+        if to != INIT
+            && let Some((kind, reason)) = self.given(from, to)
+        {
+            let edge = Edge { from: self.txn(from), to: self.txn(to), kind, reason };
+            return Step { from, to, edge: Some(edge), ignored: None };
         }
         let forced = self.forced.iter().find(|edge| edge.from == from && edge.to == to);
         let read = forced.expect("an edge that the history does not give is forced by a read").read;

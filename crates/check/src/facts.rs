@@ -417,11 +417,11 @@ fn effective_txns(history: &History, values: &WrittenValues) -> Effective {
     let mut todo: Vec<TxnId> = history.txn_ids().filter(|&id| history.txn(id).status == Status::Committed).collect();
     for key in history.ordered_keys() {
         for &value in history.version_order(key).unwrap_or_default() {
-            if let Found::Final(source) | Found::Intermediate(source) = values.find(history, key, value) {
-                if is_open(source) {
-                    read_from[source.0 as usize] = true;
-                    todo.push(source);
-                }
+            if let Found::Final(source) | Found::Intermediate(source) = values.find(history, key, value)
+                && is_open(source)
+            {
+                read_from[source.0 as usize] = true;
+                todo.push(source);
             }
         }
     }
@@ -434,10 +434,11 @@ fn effective_txns(history: &History, values: &WrittenValues) -> Effective {
                 Some(source) => values.stated(history, source, op.key(), op.value()),
                 None => values.find_for(history, Some(reader), op.key(), op.value()),
             };
-            if let Found::Final(source) | Found::Intermediate(source) = found {
-                if is_open(source) && !std::mem::replace(&mut read_from[source.0 as usize], true) {
-                    todo.push(source);
-                }
+            if let Found::Final(source) | Found::Intermediate(source) = found
+                && is_open(source)
+                && !std::mem::replace(&mut read_from[source.0 as usize], true)
+            {
+                todo.push(source);
             }
         }
     }

@@ -248,10 +248,10 @@ impl<'b, 'f> Saturated<'b, 'f> {
         if self.events.conflicts[node as usize] && !self.time.reaches(older_commit, first) {
             out.time(older_commit, first, Rule::Conflict);
         }
-        if let Some((reach, _)) = &self.causes {
-            if !reach.reaches(older, node) {
-                out.causes(older, node, Rule::Version);
-            }
+        if let Some((reach, _)) = &self.causes
+            && !reach.reaches(older, node)
+        {
+            out.causes(older, node, Rule::Version);
         }
     }
 }

@@ -73,7 +73,7 @@ fn restrict(history: &History, assumptions: Assumptions, keep: &dyn Fn(TxnId) ->
         .map(|read| read.op)
         .chain(facts.ambiguous.iter().chain(&facts.findings).filter_map(|finding| finding.op).map(|op| op.0))
         .collect();
-    history.select(&keep, |op| !orphan.contains(&op.0) || history.op(op).kind() == OpKind::Write)
+    history.select(keep, |op| !orphan.contains(&op.0) || history.op(op).kind() == OpKind::Write)
 }
 
 struct Still {

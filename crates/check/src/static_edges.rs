@@ -133,10 +133,11 @@ impl KeyTable {
             if self.firsts[at] && source != INIT && !self.keys.is_empty() {
                 self.common(facts, source, edges);
             }
-            if let Some((next, read)) = self.set(key, source, first + at as u32) {
-                if next != source && source != INIT {
-                    edges.push(Forced { from: source, to: next, read });
-                }
+            if let Some((next, read)) = self.set(key, source, first + at as u32)
+                && next != source
+                && source != INIT
+            {
+                edges.push(Forced { from: source, to: next, read });
             }
         }
     }
@@ -147,11 +148,11 @@ impl KeyTable {
         let reads = facts.reads(node);
         self.next_reader();
         for (read, number) in reads.iter().zip(facts.first_read(node)..) {
-            if let Some((before, earlier)) = self.set(read.key, read.source, number) {
-                if before != read.source {
-                    edges.push(Forced { from: before, to: read.source, read: number });
-                    edges.push(Forced { from: read.source, to: before, read: earlier });
-                }
+            if let Some((before, earlier)) = self.set(read.key, read.source, number)
+                && before != read.source
+            {
+                edges.push(Forced { from: before, to: read.source, read: number });
+                edges.push(Forced { from: read.source, to: before, read: earlier });
             }
         }
         for read in reads {

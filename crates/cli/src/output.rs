@@ -38,16 +38,31 @@ pub(crate) fn with_output<E: From<io::Error> + ToString>(
     write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
 ) -> Result<(), String> {
     let Some(path) = path else {
-        let mut out = io::BufWriter::new(io::stdout().lock());
-        let written = write(&mut out).map_err(|error| error.to_string());
-        return match out.flush() {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            Err(error) => Err(format!("cannot write to standard output: {error}")),
-            Ok(()) => written,
-        };
+        let mut out = io::BufWriter::new(Listener(io::stdout().lock()));
+        write(&mut out).map_err(|error| error.to_string())?;
+        return out.flush().map_err(|error| format!("cannot write to standard output: {error}"));
     };
     let failed = |error: String| format!("cannot write {}: {error}", path.display());
     let mut out = io::BufWriter::new(File::create(path).map_err(|error| failed(error.to_string()))?);
     write(&mut out).map_err(|error| failed(error.to_string()))?;
     out.flush().map_err(|error| failed(error.to_string()))
+}
+
+/// Standard output, to somebody who may stop listening (`skew check … | head`): what they do not hear is not an error.
+struct Listener<W>(W);
+
+impl<W: Write> Write for Listener<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
+        }
+    }
 }
