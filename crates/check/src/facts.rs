@@ -5,9 +5,11 @@
 //! in the order of the history. Reads that a transaction answers from its own writes are settled here and forgotten.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use skew_model::{Finding, FindingKind, History, Key, Level, Op, OpId, OpKind, Scope, Status, TxnId, Value};
+use skew_model::{Finding, FindingKind, History, Key, Level, Op, OpId, OpKind, Scope, TxnId, Value};
 
+use crate::present::effective_txns;
 use crate::values::{Found, WrittenValues};
+use crate::versions::VersionOrder;
 
 /// A committed transaction; 0 is the initial one.
 pub(crate) type Node = u32;
@@ -48,28 +50,6 @@ pub(crate) struct Statement {
     pub start: u32,
     /// Whether it writes the key that is read.
     pub own_row: bool,
-}
-
-/// What the recorder knew about the order of a key's versions.
-pub(crate) struct VersionOrder {
-    pub key: u32,
-    /// Writers, oldest first.
-    pub known: Vec<Node>,
-    /// Writers that the order does not mention: they come after all that it does. Those of a value that several
-    /// transactions wrote are in neither list.
-    pub later: Vec<Node>,
-}
-
-impl VersionOrder {
-    /// Whether one writer's version is older than another's.
-    pub(crate) fn has(&self, older: Node, newer: Node) -> bool {
-        let place = |node: Node| self.known.iter().position(|&other| other == node);
-        match (place(older), place(newer)) {
-            (Some(older), Some(newer)) => older < newer,
-            (Some(_), None) => self.later.contains(&newer),
-            (None, _) => false,
-        }
-    }
 }
 
 /// A history, resolved.
@@ -374,75 +354,6 @@ impl<'h> Facts<'h> {
                 Scope::Declared => (1..self.len() as Node).any(|node| self.timed(node, scope)),
             }
     }
-}
-
-/// The values of known version orders that several transactions wrote.
-pub(crate) fn ambiguous_versions(history: &History) -> Vec<(Key, Value)> {
-    let keys = history.ordered_keys();
-    if keys.is_empty() {
-        return Vec::new();
-    }
-    let values = WrittenValues::of(history);
-    let versions = keys.iter().flat_map(|&key| {
-        let order = history.version_order(key).unwrap_or_default();
-        order.iter().map(move |&value| (key, value))
-    });
-    versions.filter(|&(key, value)| values.find(history, key, value) == Found::Several).collect()
-}
-
-/// Which transactions take part.
-struct Effective {
-    /// Indeterminate transactions that somebody read from; `None` when there are no indeterminate ones at all.
-    read_from: Option<Vec<bool>>,
-}
-
-impl Effective {
-    fn has(&self, history: &History, id: TxnId) -> bool {
-        match history.txn(id).status {
-            Status::Committed => true,
-            Status::Aborted => false,
-            Status::Indeterminate => self.read_from.as_ref().is_some_and(|read| read[id.0 as usize]),
-        }
-    }
-}
-
-/// An indeterminate transaction committed if a transaction that took part read from it; otherwise it may as well have
-/// never happened, which is what asks least of the rest.
-fn effective_txns(history: &History, values: &WrittenValues) -> Effective {
-    let is_open = |id: TxnId| history.txn(id).status == Status::Indeterminate;
-    if !history.txn_ids().any(is_open) {
-        return Effective { read_from: None };
-    }
-    let mut read_from = vec![false; history.txns().len()];
-    let mut todo: Vec<TxnId> = history.txn_ids().filter(|&id| history.txn(id).status == Status::Committed).collect();
-    for key in history.ordered_keys() {
-        for &value in history.version_order(key).unwrap_or_default() {
-            if let Found::Final(source) | Found::Intermediate(source) = values.find(history, key, value)
-                && is_open(source)
-            {
-                read_from[source.0 as usize] = true;
-                todo.push(source);
-            }
-        }
-    }
-    while let Some(reader) = todo.pop() {
-        for (op, index) in history.ops(reader).iter().zip(history.op_ids(reader)) {
-            if op.kind() == OpKind::Write {
-                continue;
-            }
-            let found = match history.stated_source(OpId(index)) {
-                Some(source) => values.stated(history, source, op.key(), op.value()),
-                None => values.find_for(history, Some(reader), op.key(), op.value()),
-            };
-            if let Found::Final(source) | Found::Intermediate(source) = found
-                && is_open(source)
-                && !std::mem::replace(&mut read_from[source.0 as usize], true)
-            {
-                todo.push(source);
-            }
-        }
-    }
-    Effective { read_from: Some(read_from) }
 }
 
 /// The last value that the current transaction wrote to each key.

@@ -1,7 +1,8 @@
 //! Histories to verdicts: which isolation levels a recorded history satisfies, and why not the others.
 //!
 //! In reading order:
-//! - [`facts`]: the history resolved: who committed, who read from whom, what no order can explain
+//! - [`facts`], with `values`, `present`, `versions`: the history resolved: who committed, who read from whom, what no
+//!   order can explain
 //! - [`oracle`]: the definition read literally, over all commit orders; every engine is tested against it
 //! - `base`, `graph`, `clock`, `writers`: what every commit order respects, and graphs and clocks as flat arrays
 //! - `static_edges`, `causal`: what `rc`, `ra`, `ec` and `cc` force, by counting and by clocks
@@ -25,6 +26,7 @@ mod explain;
 pub mod facts;
 mod graph;
 pub mod oracle;
+mod present;
 mod reach;
 mod refine;
 mod saturate;
@@ -33,6 +35,7 @@ mod shrink;
 mod static_edges;
 mod values;
 mod verify;
+mod versions;
 mod writers;
 
 pub use checker::{Checker, Options, check};

@@ -14,7 +14,8 @@ use skew_model::level::Sees;
 use skew_model::{Finding, FindingKind, History, Key, Level, OpId, OpKind, Scope, TxnId, Value};
 
 use crate::decide::{Decision, Limits, decide};
-use crate::facts::{Assumptions, Facts, INIT, Node, ambiguous_versions};
+use crate::facts::{Assumptions, Facts, INIT, Node};
+use crate::versions::ambiguous_versions;
 
 /// Shrinks to a part in which no transaction and no operation can go.
 pub(crate) fn shrink(facts: &Facts, scope: Scope, core: &[Node], limits: &Limits) -> History {
