@@ -1,8 +1,9 @@
 //! The part of a history that some of its transactions and operations make.
 //!
-//! Leaving things out only ever weakens what a history demands: every constraint of every level comes from a read,
-//! and a read whose source is left out is left out with it. So if a part violates a level, the whole does, and
-//! shrinking may throw away whatever it likes.
+//! Leaving out transactions only weakens what a history demands: every constraint of every level comes from a read,
+//! and a read whose source is left out is left out with it. So if a part violates a level, the whole does. The same goes
+//! for operations, except for a write on which a read of its own transaction rests: one that it answers, or one of the
+//! same row in the same statement. Whoever shrinks keeps those.
 
 use rustc_hash::FxHashMap;
 
