@@ -125,9 +125,8 @@ impl<'s, 'b, 'f> Schedule<'s, 'b, 'f> {
         let facts = self.saturated.base.facts;
         for (slot, key) in self.looks(event).collect::<Vec<_>>() {
             self.unread[slot as usize] -= 1;
-            if self.unread[slot as usize] == 0 {
-                self.unblock(key);
-            }
+            // Perhaps only the one who overwrites it has yet to look.
+            self.unblock(key);
         }
         if events.commit[node as usize] == event {
             self.order.push(node);
