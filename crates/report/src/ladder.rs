@@ -45,8 +45,16 @@ pub(crate) fn ladder(report: &Report, found: &[Distinct], style: Style) -> Strin
     let mut out = format!("{}\n", paint.ink(Ink::Strong, &size(report)));
     let scopes: Vec<String> = report.verdicts.iter().map(|verdict| verdict.scope.to_string()).collect();
     let wide = scopes.iter().map(String::len).max().unwrap_or(0).max(4);
+    let mut reason = String::new();
     for (verdict, scope) in report.verdicts.iter().zip(scopes) {
-        let (word, more) = verdict_words(report, verdict, found);
+        let (word, mut more) = verdict_words(report, verdict, found);
+        if let Outcome::Unknown(_) = verdict.outcome {
+            if more == reason {
+                "for the same reason".clone_into(&mut more);
+            } else {
+                reason.clone_from(&more);
+            }
+        }
         let ink = match verdict.outcome {
             Outcome::Holds(_) => Ink::Good,
             Outcome::Violated(_) => Ink::Bad,
