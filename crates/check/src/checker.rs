@@ -7,7 +7,7 @@ use skew_model::{
 
 use crate::classify::{Standing, classify, rotate};
 use crate::decide::{Decision, Limits, decide};
-use crate::explain::{explain, is_sound};
+use crate::explain::{MAX_CASES, explain, is_sound};
 use crate::facts::{Assumptions, Facts, INIT, Node};
 use crate::shrink::{around_finding, shrink};
 use crate::verify::order_is_valid;
@@ -135,7 +135,11 @@ impl<'h> Checker<'h> {
             Decision::Finding(finding) => Outcome::Violated(Box::new(self.found(&finding))),
             Decision::Violated(core) => {
                 let part = shrink(&self.facts, scope, &core, &self.options.limits);
-                Outcome::Violated(Box::new(self.violation(part, scope)))
+                match self.violation(part, scope) {
+                    Some(violation) => Outcome::Violated(Box::new(violation)),
+                    // What cannot be explained is not claimed.
+                    None => Outcome::Unknown(Limit::Conflicts(MAX_CASES.into())),
+                }
             }
         }
     }
@@ -171,17 +175,17 @@ impl<'h> Checker<'h> {
         Violation { anomaly, history, explanation: Explanation::Finding(finding), breaks, satisfies }
     }
 
-    /// Explains and names the smallest part of a violation.
-    fn violation(&self, part: History, scope: Scope) -> Violation {
+    /// Explains and names the smallest part of a violation; `None` if that takes too many cases.
+    fn violation(&self, part: History, scope: Scope) -> Option<Violation> {
         let facts = Facts::new(&part, self.options.assumptions);
         let standing = self.standing(&facts);
-        let mut explanation = explain(&facts, scope).expect("a shrunk part of a violated history can be explained");
+        let mut explanation = explain(&facts, scope)?;
         assert!(is_sound(&facts, scope, &explanation), "every edge of an explanation is in the history");
         let anomaly = classify(&facts, &standing, &explanation);
         rotate(&facts, anomaly, &mut explanation);
         let (breaks, satisfies) = (standing.weakest_broken(), standing.strongest_held());
         drop(facts);
-        Violation { anomaly, history: part, explanation, breaks, satisfies }
+        Some(Violation { anomaly, history: part, explanation, breaks, satisfies })
     }
 
     fn standing(&self, facts: &Facts) -> Standing {

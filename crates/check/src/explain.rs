@@ -16,6 +16,9 @@ use crate::saturate::{Inferred, Rule, Saturated, Side};
 use crate::static_edges::{Forced, static_edges};
 use crate::writers::Writers;
 
+/// The most case distinctions in one explanation.
+pub(crate) const MAX_CASES: u32 = 1024;
+
 /// Explains a violated part; `None` if it is not violated or takes more cases than a person would read.
 pub(crate) fn explain(facts: &Facts, scope: Scope) -> Option<Explanation> {
     let base = Base::new(facts, scope);
@@ -36,7 +39,7 @@ pub(crate) fn explain(facts: &Facts, scope: Scope) -> Option<Explanation> {
     }
     let mut saturated = Saturated::new(&base, &forced, u64::MAX).ok()?;
     let start = saturated.run();
-    let mut budget = 64;
+    let mut budget = MAX_CASES;
     settle(&saturated, start, &mut budget)
 }
 
