@@ -1,0 +1,211 @@
+//! Whom a read may read from: exactly those for which every transaction stays within its level.
+//!
+//! Valid candidates are found among the last versions of the key: everything before the first one that no version which
+//! the reader must see has overwritten is out. Few candidates are listed and tested one by one; among many, one is
+//! drawn and tested, and drawn again if it fails, so that a read does not cost more in a longer history.
+
+use crate::engine::{Engine, Order};
+use crate::sight::Sight;
+use crate::versions::{INIT, Txn};
+
+/// More candidates than this are not listed.
+const LISTED: usize = 64;
+
+/// How often a candidate is drawn before all are tested after all.
+pub(crate) const DRAWS: usize = 32;
+
+/// Which of the valid candidates the reads of a transaction may return.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Reads {
+    /// Any of them.
+    #[default]
+    Any,
+    /// The last one of each session (papers/004 §6), for reads that check assertions.
+    LatestPerSession,
+    /// Those of [`Reads::LatestPerSession`] that are not known to come before another of them: what a store shows when
+    /// it has come to rest.
+    Settled,
+}
+
+/// The candidates of one read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Candidates {
+    /// The transactions, oldest version first, when there are few; then all are valid.
+    pub(crate) listed: Vec<Txn>,
+    /// Otherwise how many there may be. [`Engine::draw`] turns a number below into one that may be valid.
+    pub(crate) drawn: usize,
+    /// The version that the first number stands for.
+    first: usize,
+    floors: Vec<Txn>,
+    /// What comes before the floors.
+    dead: Vec<u32>,
+}
+
+impl Engine {
+    /// Whom the reader may read the key from. There is always somebody, except for a transaction that cannot commit any
+    /// more because of what it has written.
+    pub(crate) fn candidates(&self, reader: Txn, key: u32, reads: Reads, candidates: &mut Candidates) {
+        candidates.listed.clear();
+        candidates.drawn = 0;
+        let sight = self.txn(reader).sight;
+        match (sight, &self.order) {
+            (Sight::Nothing, _) => self.anything(reader, key, candidates),
+            (_, Order::Open(_)) => self.open_range(reader, key, candidates),
+            (sight, _) if sight.looks_from_a_place() => self.place_range(reader, key, candidates),
+            _ => self.closed_range(reader, key, candidates),
+        }
+        if reads != Reads::Any {
+            self.keep_latest(reader, key, reads, candidates);
+            return;
+        }
+        if sight == Sight::Nothing || candidates.drawn > LISTED {
+            return;
+        }
+        for number in 0..candidates.drawn {
+            let source = self.draw(key, candidates, number);
+            if self.is_valid(reader, key, source, candidates) {
+                candidates.listed.push(source);
+            }
+        }
+        candidates.drawn = 0;
+    }
+
+    /// Lists all candidates, however many.
+    pub(crate) fn list_all(&self, reader: Txn, key: u32, candidates: &mut Candidates) {
+        let sources = (0..candidates.drawn).map(|number| self.draw(key, candidates, number));
+        let valid = sources.filter(|&source| self.is_valid(reader, key, source, candidates)).collect();
+        (candidates.listed, candidates.drawn) = (valid, 0);
+    }
+
+    /// The candidate that a number below `drawn` stands for.
+    pub(crate) fn draw(&self, key: u32, candidates: &Candidates, number: usize) -> Txn {
+        let versions = &self.keys[key as usize];
+        match candidates.first + number {
+            0 => INIT,
+            index if index <= versions.list.len() => versions.list[index - 1].writer,
+            index => versions.dirty[index - 1 - versions.list.len()],
+        }
+    }
+
+    /// Whether the drawn candidate is valid.
+    pub(crate) fn is_valid(&self, reader: Txn, key: u32, source: Txn, candidates: &Candidates) -> bool {
+        let sight = self.txn(reader).sight;
+        match &self.order {
+            _ if sight == Sight::Nothing => true,
+            Order::Open(_) => self.is_valid_open(reader, source, &candidates.floors, &candidates.dead),
+            Order::Closed(_) if sight.looks_from_a_place() => self.has_place(reader, key, source),
+            Order::Closed(_) => self.is_valid_closed(reader, source),
+        }
+    }
+
+    /// At `ru`: whatever anybody has written.
+    fn anything(&self, reader: Txn, key: u32, candidates: &mut Candidates) {
+        let versions = &self.keys[key as usize];
+        let own = usize::from(versions.dirty.contains(&reader));
+        assert_eq!(own, 0, "a transaction reads its own writes first");
+        candidates.first = 0;
+        candidates.drawn = 1 + versions.list.len() + versions.dirty.len();
+        if candidates.drawn <= LISTED {
+            candidates.listed = (0..candidates.drawn).map(|number| self.draw(key, candidates, number)).collect();
+            candidates.drawn = 0;
+        }
+    }
+
+    /// From the first version on that does not come before what the reader must see.
+    fn open_range(&self, reader: Txn, key: u32, candidates: &mut Candidates) {
+        self.floors(reader, key, &mut candidates.floors);
+        let versions = &self.keys[key as usize];
+        if candidates.floors.is_empty() {
+            candidates.dead.clear();
+            candidates.dead.resize(self.before.width(), 0);
+            candidates.first = 0;
+        } else {
+            self.before_any(&candidates.floors, &mut candidates.dead);
+            let dead = &candidates.dead;
+            let alive = versions.chains.iter().filter_map(|chain| {
+                let first = chain.up_to(dead[chain.session as usize]);
+                chain.writes.get(first).map(|&(_, index)| index as usize)
+            });
+            candidates.first = 1 + alive.min().expect("a version that must be seen is not before itself");
+        }
+        candidates.drawn = 1 + versions.list.len() - candidates.first;
+    }
+
+    /// From the last version on that the reader must see.
+    fn closed_range(&self, reader: Txn, key: u32, candidates: &mut Candidates) {
+        self.floors(reader, key, &mut candidates.floors);
+        let last = candidates.floors.iter().filter_map(|&floor| self.version_of(floor, key)).max();
+        candidates.first = last.map_or(0, |last| 1 + last);
+        candidates.drawn = 1 + self.keys[key as usize].list.len() - candidates.first;
+    }
+
+    /// The versions that are the newest at a place from which the reader may look.
+    fn place_range(&self, reader: Txn, key: u32, candidates: &mut Candidates) {
+        let versions = &self.keys[key as usize];
+        let sight = self.txn(reader).sight;
+        let lower = if sight == Sight::StatementPrefix { self.txn(reader).seen } else { self.lower_bound(reader) };
+        let upper = self.overwritten(reader);
+        candidates.first = versions.up_to(lower);
+        let end = versions.list.partition_point(|version| version.position < upper);
+        candidates.drawn = 1 + end.max(candidates.first) - candidates.first;
+    }
+
+    /// Whether a place is left for the reader when it takes the source's version for the newest.
+    fn has_place(&self, reader: Txn, key: u32, source: Txn) -> bool {
+        let sight = self.txn(reader).sight;
+        let seen = if sight == Sight::StatementPrefix { self.txn(reader).seen } else { self.lower_bound(reader) };
+        let index = self.version_of(source, key);
+        let versions = &self.keys[key as usize];
+        let lower = index.map_or(seen, |index| seen.max(versions.list[index].position));
+        let upper = self.overwritten(reader).min(versions.next_position(index));
+        self.fits(sight, lower, upper)
+    }
+
+    /// Whether nothing that the reader has read would be overwritten by somebody whom it now sees.
+    fn is_valid_closed(&self, reader: Txn, source: Txn) -> bool {
+        if source == INIT || self.is_cause(source, reader) {
+            return true;
+        }
+        let mut floors = Vec::new();
+        self.txn(reader).reads.iter().all(|read| {
+            self.new_floors(reader, source, read.key, &mut floors);
+            let version = self.version_of(read.source, read.key);
+            floors.iter().all(|&floor| self.version_of(floor, read.key) <= version)
+        })
+    }
+
+    fn keep_latest(&self, reader: Txn, key: u32, reads: Reads, candidates: &mut Candidates) {
+        if candidates.drawn == 0 {
+            candidates.drawn = candidates.listed.len();
+        }
+        let versions = &self.keys[key as usize];
+        let valid = |source: Txn| self.is_valid(reader, key, source, candidates);
+        let mut latest: Vec<usize> = Vec::new();
+        for chain in &versions.chains {
+            let indices = chain.writes.iter().rev().map(|&(_, index)| index as usize);
+            let within = indices.take_while(|&index| index + 1 >= candidates.first);
+            latest.extend(within.into_iter().find(|&index| valid(versions.list[index].writer)));
+        }
+        latest.sort_unstable();
+        let mut listed: Vec<Txn> = latest.into_iter().map(|index| versions.list[index].writer).collect();
+        if reads == Reads::Settled {
+            let all = listed.clone();
+            listed.retain(|&txn| !all.iter().any(|&other| self.comes_before(txn, other)));
+        }
+        if listed.is_empty() {
+            listed.push(INIT);
+        }
+        (candidates.listed, candidates.drawn) = (listed, 0);
+    }
+
+    /// Whether the order, as far as it is known, has the one before the other.
+    fn comes_before(&self, first: Txn, second: Txn) -> bool {
+        match self.order {
+            Order::Open(_) => {
+                let (session, number) = self.place(first);
+                self.before.row(second)[session] >= number
+            }
+            Order::Closed(_) => self.txn(first).position < self.txn(second).position,
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! Who may read from whom: transactions, versions and the commit order, without values.
+//!
+//! While only `ru`, `rc`, `ra` and `cc` transactions run and real time does not count, the commit order is *open*: it is
+//! a graph of what the reads so far force ([`crate::open`]), and a read may take any version for which some order
+//! remains. Levels that look at the commit order itself would make that question NP-complete (Biswas and Enea, 2019),
+//! so the first such transaction *closes* the order ([`crate::closed`]): from then on every commit gets a place in it,
+//! and reads are measured against the places. Either way the history so far, with all that its open transactions have
+//! read, stays within every transaction's level.
+
+use skew_model::Level;
+
+use crate::clocks::{Clocks, join};
+use crate::open::Edges;
+use crate::position::{Position, Positions};
+use crate::sight::Sight;
+use crate::versions::{INIT, Txn, Versions};
+
+/// A transaction as the engine sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Transaction {
+    pub(crate) session: u32,
+    /// Its number in the session, from one.
+    pub(crate) number: u32,
+    pub(crate) sight: Sight,
+    pub(crate) state: State,
+    /// Its place in a closed commit order, once it has committed.
+    pub(crate) position: Position,
+    /// In a closed order: it sees at least everything up to here.
+    pub(crate) seen: Position,
+    /// The same from the next statement on.
+    pub(crate) seen_next: Position,
+    /// Who had committed before it began, where real time counts.
+    pub(crate) began_after: Option<Box<[u32]>>,
+    /// What it has read from others; emptied when it ends.
+    pub(crate) reads: Vec<Read>,
+    /// The keys that it has written; emptied when it ends.
+    pub(crate) writes: Vec<u32>,
+    pub(crate) statement: u32,
+}
+
+/// A read from another transaction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Read {
+    pub(crate) key: u32,
+    pub(crate) source: Txn,
+    pub(crate) statement: u32,
+    pub(crate) own_row: OwnRow,
+}
+
+/// Whether the statement of a read is about to write the row, under its lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OwnRow {
+    Yes,
+    No,
+}
+
+/// Where a transaction stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    Open,
+    Committed,
+    RolledBack,
+    /// Rolled back by the store.
+    Refused,
+}
+
+/// The transaction cannot go on: it met another one at this key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Conflict(pub(crate) u32);
+
+#[derive(Clone, Debug)]
+pub(crate) struct Session {
+    /// How many transactions it has begun.
+    pub(crate) number: u32,
+    pub(crate) open: Option<Txn>,
+    /// Its last committed transaction.
+    pub(crate) last: Option<Txn>,
+    pub(crate) last_position: Position,
+}
+
+/// What is known of the commit order.
+#[derive(Clone, Debug)]
+pub(crate) enum Order {
+    Open(Edges),
+    Closed(Positions),
+}
+
+/// Whether whoever begins after a commit was acknowledged must see it.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Recency {
+    /// The bare level: a read may miss what was committed long ago, as in a replicated store.
+    #[default]
+    None,
+    /// The level with real time: a transaction sees what was committed before it began (a statement, at `mvrc`), as on
+    /// a single node.
+    Commit,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Engine {
+    pub(crate) recency: Recency,
+    pub(crate) sessions: Vec<Session>,
+    pub(crate) txns: Vec<Transaction>,
+    /// The first transaction that is remembered.
+    pub(crate) base: Txn,
+    pub(crate) keys: Vec<Versions>,
+    /// `(so ∪ wr)⁺`.
+    pub(crate) causes: Clocks,
+    /// While the order is open, everything that must come before; once it is closed, `(so ∪ wr ∪ ww)⁺`.
+    pub(crate) before: Clocks,
+    pub(crate) order: Order,
+    /// For each session, its last committed transaction's number.
+    pub(crate) committed: Vec<u32>,
+    /// For each session, how many of its transactions have been forgotten; everybody sees those.
+    pub(crate) forgotten: Vec<u32>,
+    /// The place of the last of them.
+    pub(crate) forgotten_position: Position,
+    pub(crate) open: Vec<Txn>,
+}
+
+impl Engine {
+    pub(crate) fn new(recency: Recency) -> Self {
+        let order = match recency {
+            Recency::None => Order::Open(Edges::new()),
+            Recency::Commit => Order::Closed(Positions::new()),
+        };
+        Engine {
+            recency,
+            sessions: Vec::new(),
+            txns: Vec::new(),
+            base: 0,
+            keys: Vec::new(),
+            causes: Clocks::new(),
+            before: Clocks::new(),
+            order,
+            committed: Vec::new(),
+            forgotten: Vec::new(),
+            forgotten_position: Position::FIRST,
+            open: Vec::new(),
+        }
+    }
+
+    pub(crate) fn session(&mut self) -> u32 {
+        self.sessions.push(Session { number: 0, open: None, last: None, last_position: Position::FIRST });
+        self.committed.push(0);
+        self.forgotten.push(0);
+        self.causes.widen(self.sessions.len());
+        self.before.widen(self.sessions.len());
+        self.sessions.len() as u32 - 1
+    }
+
+    pub(crate) fn key(&mut self) -> u32 {
+        self.keys.push(Versions::new());
+        self.keys.len() as u32 - 1
+    }
+
+    pub(crate) fn txn(&self, txn: Txn) -> &Transaction {
+        &self.txns[(txn - self.base) as usize]
+    }
+
+    pub(crate) fn txn_mut(&mut self, txn: Txn) -> &mut Transaction {
+        &mut self.txns[(txn - self.base) as usize]
+    }
+
+    /// Begins a transaction; the level is one that the store runs.
+    pub(crate) fn begin(&mut self, session: u32, level: Level, sight: Sight) -> Txn {
+        if sight.needs_closed_order() {
+            self.close_order();
+        }
+        let timed = self.recency == Recency::Commit || level == Level::Sser;
+        let txn = self.base + self.txns.len() as u32;
+        let seen = self.first_seen(session, timed);
+        let state = &mut self.sessions[session as usize];
+        state.number += 1;
+        state.open = Some(txn);
+        self.open.push(txn);
+        self.txns.push(Transaction {
+            session,
+            number: state.number,
+            sight,
+            state: State::Open,
+            position: Position::NEVER,
+            seen,
+            seen_next: seen,
+            began_after: timed.then(|| self.committed.clone().into_boxed_slice()),
+            reads: Vec::new(),
+            writes: Vec::new(),
+            statement: 0,
+        });
+        self.begin_clocks(txn);
+        txn
+    }
+
+    fn first_seen(&self, session: u32, timed: bool) -> Position {
+        match &self.order {
+            Order::Closed(positions) if timed => positions.end(),
+            _ => self.sessions[session as usize].last_position.max(self.forgotten_position),
+        }
+    }
+
+    fn begin_clocks(&mut self, txn: Txn) {
+        self.causes.push();
+        self.before.push();
+        if let Order::Open(edges) = &mut self.order {
+            edges.push();
+        }
+        let (session, began_after) = (self.txn(txn).session, self.txn(txn).began_after.clone());
+        for clocks in [&mut self.causes, &mut self.before] {
+            join(clocks.row_mut(txn), &self.forgotten);
+            if let Some(began_after) = &began_after {
+                join(clocks.row_mut(txn), began_after);
+            }
+        }
+        if let Some(last) = self.sessions[session as usize].last.filter(|&last| last >= self.base) {
+            self.follow(last, txn);
+            self.add_cause(last, txn);
+        }
+    }
+
+    /// Makes `from` and what caused it causes of `to`, an open transaction.
+    pub(crate) fn add_cause(&mut self, from: Txn, to: Txn) {
+        let (session, number) = self.place(from);
+        self.causes.join(to, from);
+        let row = self.causes.row_mut(to);
+        row[session] = row[session].max(number);
+        if let Order::Closed(_) = self.order {
+            self.before.join(to, from);
+            let row = self.before.row_mut(to);
+            row[session] = row[session].max(number);
+        }
+    }
+
+    /// The transaction's session and number in it.
+    pub(crate) fn place(&self, txn: Txn) -> (usize, u32) {
+        let txn = self.txn(txn);
+        (txn.session as usize, txn.number)
+    }
+
+    /// Whether the transaction wrote the key (and committed).
+    pub(crate) fn version_of(&self, txn: Txn, key: u32) -> Option<usize> {
+        if txn == INIT || txn < self.base {
+            return None;
+        }
+        let (session, number) = self.place(txn);
+        self.keys[key as usize].by(session as u32, number)
+    }
+
+    /// The next operations belong to a new statement.
+    pub(crate) fn statement(&mut self, txn: Txn) {
+        let now = match (&self.order, self.recency) {
+            (Order::Closed(positions), Recency::Commit) => positions.end(),
+            _ => Position::FIRST,
+        };
+        let txn = self.txn_mut(txn);
+        txn.statement += 1;
+        txn.seen = txn.seen.max(txn.seen_next);
+        if txn.sight == Sight::StatementPrefix {
+            txn.seen = txn.seen.max(now);
+        }
+    }
+
+    /// The transaction reads the key from the source, one of its candidates.
+    pub(crate) fn read(&mut self, txn: Txn, key: u32, source: Txn, own_row: OwnRow) {
+        let sight = self.txn(txn).sight;
+        if sight == Sight::Nothing {
+            return;
+        }
+        match self.order {
+            Order::Open(_) => self.read_open(txn, key, source),
+            Order::Closed(_) => self.read_closed(txn, source, own_row),
+        }
+        if source != INIT && source >= self.base {
+            self.add_cause(source, txn);
+        }
+        let reader = self.txn_mut(txn);
+        let read = Read { key, source, statement: reader.statement, own_row };
+        if !reader.reads.contains(&read) {
+            reader.reads.push(read);
+        }
+    }
+
+    /// The transaction writes the key for the first time.
+    pub(crate) fn write(&mut self, txn: Txn, key: u32) -> Result<(), Conflict> {
+        self.txn_mut(txn).writes.push(key);
+        self.keys[key as usize].dirty.push(txn);
+        match self.order {
+            Order::Open(_) => Ok(()),
+            Order::Closed(_) => self.may_write(txn, key),
+        }
+    }
+
+    /// Commits, or says where it cannot.
+    pub(crate) fn commit(&mut self, txn: Txn) -> Result<(), Conflict> {
+        let position = match self.order {
+            Order::Open(_) => Position::FIRST,
+            Order::Closed(_) => self.commit_closed(txn)?,
+        };
+        let (session, number) = self.place(txn);
+        for key in self.txn(txn).writes.clone() {
+            let versions = &mut self.keys[key as usize];
+            versions.dirty.retain(|&writer| writer != txn);
+            versions.push(txn, session as u32, number, position);
+        }
+        self.txn_mut(txn).position = position;
+        let state = &mut self.sessions[session];
+        (state.last, state.last_position) = (Some(txn), position);
+        self.committed[session] = number;
+        self.end(txn, State::Committed);
+        Ok(())
+    }
+
+    /// Rolls back. What the transaction wrote stays where `ru` can see it.
+    pub(crate) fn roll_back(&mut self, txn: Txn, state: State) {
+        self.end(txn, state);
+    }
+
+    fn end(&mut self, txn: Txn, state: State) {
+        self.open.retain(|&open| open != txn);
+        let ended = self.txn_mut(txn);
+        ended.state = state;
+        (ended.reads, ended.writes, ended.began_after) = (Vec::new(), Vec::new(), None);
+        let session = ended.session as usize;
+        self.sessions[session].open = None;
+    }
+}

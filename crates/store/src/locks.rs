@@ -1,0 +1,47 @@
+//! Row locks, and who waits for whom. Only `mvrc` takes them.
+
+use rustc_hash::FxHashMap;
+
+use crate::versions::Txn;
+
+/// Who holds which row, and who waits.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Locks {
+    holders: FxHashMap<u32, Txn>,
+    waits: FxHashMap<Txn, Txn>,
+}
+
+/// What asking for a lock comes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lock {
+    Held,
+    /// Somebody else holds it.
+    Wait(Txn),
+    /// Somebody else holds it, and waits for the asker.
+    Deadlock,
+}
+
+impl Locks {
+    pub(crate) fn ask(&mut self, txn: Txn, key: u32) -> Lock {
+        self.waits.remove(&txn);
+        let &mut holder = self.holders.entry(key).or_insert(txn);
+        if holder == txn {
+            return Lock::Held;
+        }
+        let mut at = holder;
+        while let Some(&next) = self.waits.get(&at) {
+            if next == txn {
+                return Lock::Deadlock;
+            }
+            at = next;
+        }
+        self.waits.insert(txn, holder);
+        Lock::Wait(holder)
+    }
+
+    /// The transaction has ended.
+    pub(crate) fn release(&mut self, txn: Txn) {
+        self.waits.remove(&txn);
+        self.holders.retain(|_, holder| *holder != txn);
+    }
+}

@@ -1,0 +1,207 @@
+//! What happened, as it will be told: each transaction's operations with their values, and the history made of them.
+
+use rustc_hash::FxHashMap;
+use skew_model::{History, HistoryBuilder, Level, Literal, OpKind, Status, TxnId};
+
+use crate::choice::Place;
+use crate::engine::{Engine, State};
+use crate::versions::{INIT, Txn};
+
+/// One transaction's operations.
+#[derive(Clone, Debug)]
+pub(crate) struct Record<V> {
+    pub(crate) level: Level,
+    pub(crate) ops: Vec<Op<V>>,
+    /// For each key that it has written, its last write.
+    pub(crate) own: FxHashMap<u32, u32>,
+    pub(crate) scans: Vec<Scan>,
+    pub(crate) began: i64,
+    pub(crate) ended: i64,
+}
+
+/// One operation.
+#[derive(Clone, Debug)]
+pub(crate) struct Op<V> {
+    pub(crate) action: Action,
+    pub(crate) key: u32,
+    pub(crate) value: Option<V>,
+    pub(crate) statement: u32,
+    /// When the statement began.
+    pub(crate) began: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Action {
+    Write,
+    /// A read of the transaction's own write.
+    OwnRead,
+    /// A read from this transaction.
+    Read(Txn),
+}
+
+/// A look at all keys with a prefix: it has also seen that the keys which came later were not there.
+#[derive(Clone, Debug)]
+pub(crate) struct Scan {
+    pub(crate) prefix: String,
+    /// How many operations came before.
+    pub(crate) at: usize,
+    /// How many keys there were.
+    pub(crate) keys: usize,
+    pub(crate) statement: u32,
+    pub(crate) began: i64,
+}
+
+impl<V> Record<V> {
+    pub(crate) fn new(level: Level, began: i64) -> Self {
+        Record { level, ops: Vec::new(), own: FxHashMap::default(), scans: Vec::new(), began, ended: began }
+    }
+
+    /// What the transaction has written to the key last.
+    pub(crate) fn written(&self, key: u32) -> Option<&Option<V>> {
+        self.own.get(&key).map(|&at| &self.ops[at as usize].value)
+    }
+}
+
+/// A transaction of a run, by its place in the program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Footprint {
+    /// Which transaction.
+    pub place: Place,
+    /// Its level.
+    pub level: Level,
+    /// How it ended.
+    pub status: Status,
+    /// What it read from others and wrote, in order.
+    pub steps: Vec<FootprintStep>,
+}
+
+/// One operation of a [`Footprint`]. Reads of a transaction's own writes are left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FootprintStep {
+    /// A read, with the transaction it took its value from; `None` is the initial one.
+    Read {
+        /// The key's number.
+        key: u32,
+        /// The transaction that wrote what was read.
+        source: Option<Place>,
+    },
+    /// A write.
+    Write {
+        /// The key's number.
+        key: u32,
+    },
+}
+
+/// Whether begin and end of transactions are told: they mean something only where recency does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Times {
+    Told,
+    Left,
+}
+
+/// What the history is made from.
+pub(crate) struct Recorded<'a, V> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) sessions: &'a [String],
+    pub(crate) keys: &'a [KeyRecord<V>],
+    pub(crate) records: &'a [Record<V>],
+    pub(crate) times: Times,
+}
+
+/// A key's name and initial value.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyRecord<V> {
+    pub(crate) name: String,
+    pub(crate) initial: Option<V>,
+    /// The forgotten transaction whose version the initial value is.
+    pub(crate) settled: Option<Txn>,
+}
+
+impl<V> Recorded<'_, V> {
+    pub(crate) fn history(&self, literal: &mut dyn FnMut(&V) -> Literal) -> History {
+        let mut builder = HistoryBuilder::new();
+        let sessions: Vec<_> = self.sessions.iter().map(|name| builder.session(name.as_str())).collect();
+        for key in self.keys {
+            builder.key(key.name.as_str());
+            if let Some(initial) = &key.initial {
+                builder.init(key.name.as_str(), literal(initial));
+            }
+        }
+        for (at, record) in self.records.iter().enumerate() {
+            let txn = self.engine.base + at as u32;
+            let session = sessions[self.engine.txn(txn).session as usize];
+            let id = builder.begin(session, format!("t{}", txn + 1));
+            builder.level(id, record.level);
+            let status = status(self.engine.txn(txn).state);
+            builder.status(id, status);
+            if self.times == Times::Told && status == Status::Committed {
+                builder.span(id, record.began, record.ended);
+            }
+            self.operations(record, &mut builder, literal);
+        }
+        builder.finish()
+    }
+
+    fn operations(&self, record: &Record<V>, builder: &mut HistoryBuilder, literal: &mut dyn FnMut(&V) -> Literal) {
+        let mut last_statement = u32::MAX;
+        let mut add = |builder: &mut HistoryBuilder, op: &Op<V>| {
+            let kind = if op.action == Action::Write { OpKind::Write } else { OpKind::Read };
+            let source = match op.action {
+                Action::Read(source) if self.is_left_out(source, op.key) => return,
+                Action::Read(source) => Some(self.told(source)),
+                _ => None,
+            };
+            let key = builder.key(self.keys[op.key as usize].name.as_str());
+            let value = op.value.as_ref().map_or(Literal::Nil, &mut *literal);
+            let value = builder.names().value(&value);
+            let id = builder.op(kind, key, value);
+            if let Some(source) = source {
+                builder.source(id, source);
+            }
+            if op.statement == last_statement {
+                builder.join(id);
+            } else if self.times == Times::Told {
+                builder.statement_begin(id, op.began);
+            }
+            last_statement = op.statement;
+        };
+        let mut scans = record.scans.iter().peekable();
+        for at in 0..=record.ops.len() {
+            while let Some(scan) = scans.next_if(|scan| scan.at == at) {
+                for key in self.came_later(scan) {
+                    let Scan { statement, began, .. } = *scan;
+                    add(builder, &Op { action: Action::Read(INIT), key, value: None, statement, began });
+                }
+            }
+            if let Some(op) = record.ops.get(at) {
+                add(builder, op);
+            }
+        }
+    }
+
+    /// The keys that a scan would have found, had they been there.
+    fn came_later<'s>(&'s self, scan: &'s Scan) -> impl Iterator<Item = u32> + 's {
+        let later = self.keys.iter().enumerate().skip(scan.keys);
+        later.filter(|(_, key)| key.name.starts_with(&scan.prefix)).map(|(at, _)| at as u32)
+    }
+
+    /// A read of a forgotten version that is not the initial value now.
+    fn is_left_out(&self, source: Txn, key: u32) -> bool {
+        let settled = self.keys[key as usize].settled;
+        match source {
+            INIT => settled.is_some(),
+            _ => source < self.engine.base && settled != Some(source),
+        }
+    }
+
+    fn told(&self, source: Txn) -> Option<TxnId> {
+        (source != INIT && source >= self.engine.base).then(|| TxnId(source - self.engine.base))
+    }
+}
+
+pub(crate) fn status(state: State) -> Status {
+    match state {
+        State::Committed => Status::Committed,
+        State::Open | State::RolledBack | State::Refused => Status::Aborted,
+    }
+}

@@ -1,0 +1,142 @@
+//! Bounded memory for a store that runs for long: what is older than the last transactions is forgotten.
+//!
+//! Off by default. With [`crate::Options::retention`] at `n`, the store remembers at least the last `n` transactions and
+//! at most about twice as many. Forgetting takes a prefix of the commit order away: of each key its last version in the
+//! prefix stays, as the key's initial value, and from then on every transaction sees the prefix. So behaviour gets no
+//! worse than the level allows, only less stale: a read cannot return what was overwritten more than `n` transactions
+//! ago. A transaction that stays open holds forgetting back, as it does in a real database.
+
+use crate::clocks::join;
+use crate::engine::{Engine, Order, Read, State};
+use crate::position::Position;
+use crate::store::Store;
+use crate::versions::{INIT, Txn, Versions};
+
+impl<V: Clone> Store<V> {
+    /// Forgets what is older than the last `keep` transactions, once there is as much again.
+    pub(crate) fn forget(&mut self, keep: usize) {
+        let keep = keep.max(1);
+        if self.records.len() < 2 * keep {
+            return;
+        }
+        let end = self.engine.base + self.records.len() as u32;
+        let cut = self.engine.lower_cut(end - keep as u32);
+        if cut == self.engine.base {
+            return;
+        }
+        for key in 0..self.keys.len() {
+            self.settle(key, cut);
+        }
+        self.engine.forget(cut);
+        self.records.drain(..(cut - self.engine.base) as usize);
+        self.engine.base = cut;
+    }
+
+    /// The last version before the cut becomes the initial one.
+    fn settle(&mut self, key: usize, cut: Txn) {
+        let engine = &self.engine;
+        let gone = engine.keys[key].list.iter().map(|version| version.writer).filter(|&writer| writer < cut);
+        let Some(last) = gone.max_by_key(|&writer| engine.rank(writer)) else { return };
+        let value = self.record(last).written(key as u32).expect("a writer has written the key").clone();
+        self.keys[key].initial = value;
+        self.keys[key].settled = Some(last);
+    }
+}
+
+impl Engine {
+    /// The largest number up to this one such that all transactions below have ended and come before all others.
+    fn lower_cut(&self, cut: Txn) -> Txn {
+        let mut cut = self.open.iter().copied().fold(cut, Txn::min);
+        loop {
+            let last = self.last_numbers(cut);
+            let first_kept = self.first_position_from(cut);
+            let entangled = (self.base..cut).find(|&txn| match self.order {
+                Order::Open(_) => self.before.row(txn).iter().zip(&last).any(|(before, last)| before > last),
+                Order::Closed(_) => self.txn(txn).state == State::Committed && self.txn(txn).position > first_kept,
+            });
+            match entangled.or_else(|| self.overwriter_of_open_read(cut)) {
+                Some(txn) => cut = txn,
+                None => return cut,
+            }
+        }
+    }
+
+    /// A transaction below the cut that overwrote what an open transaction has read: the open one cannot be made to see
+    /// it.
+    fn overwriter_of_open_read(&self, cut: Txn) -> Option<Txn> {
+        let reads = self.open.iter().flat_map(|&open| &self.txn(open).reads);
+        let older = |read: &Read| {
+            let rank = if read.source == INIT || read.source < self.base { None } else { Some(self.rank(read.source)) };
+            let writers = self.keys[read.key as usize].list.iter().map(|version| version.writer);
+            writers.filter(|&writer| writer < cut && Some(self.rank(writer)) > rank).min()
+        };
+        reads.filter(|read| read.source == INIT || read.source < cut).filter_map(older).min()
+    }
+
+    /// For each session, the number of its last transaction below the cut.
+    fn last_numbers(&self, cut: Txn) -> Vec<u32> {
+        let mut last = self.forgotten.clone();
+        last.resize(self.before.width(), 0);
+        for txn in &self.txns[..(cut - self.base) as usize] {
+            last[txn.session as usize] = txn.number;
+        }
+        last
+    }
+
+    fn first_position_from(&self, cut: Txn) -> Position {
+        let kept = self.txns[(cut - self.base) as usize..].iter().filter(|txn| txn.state == State::Committed);
+        kept.map(|txn| txn.position).min().unwrap_or(Position::NEVER)
+    }
+
+    /// Where the transaction comes in one fixed commit order.
+    fn rank(&self, txn: Txn) -> (Position, u64, Txn) {
+        let weight = self.before.row(txn).iter().map(|&number| u64::from(number)).sum();
+        match self.order {
+            Order::Open(_) => (Position::FIRST, weight, txn),
+            Order::Closed(_) => (self.txn(txn).position, 0, txn),
+        }
+    }
+
+    fn forget(&mut self, cut: Txn) {
+        let gone = self.txns[..(cut - self.base) as usize].iter().filter(|txn| txn.state == State::Committed);
+        self.forgotten_position = gone.map(|txn| txn.position).fold(self.forgotten_position, Position::max);
+        let mut last = self.last_numbers(cut);
+        last.truncate(self.sessions.len());
+        self.forgotten = last;
+        for key in &mut self.keys {
+            forget_versions(key, cut);
+        }
+        self.causes.forget(cut);
+        self.before.forget(cut);
+        if let Order::Open(edges) = &mut self.order {
+            edges.forget(cut);
+        }
+        self.txns.drain(..(cut - self.base) as usize);
+        for at in 0..self.open.len() {
+            let open = self.open[at];
+            join(self.causes.row_mut(open), &self.forgotten);
+            join(self.before.row_mut(open), &self.forgotten);
+            let (position, state) = (self.forgotten_position, &mut self.txns[(open - cut) as usize]);
+            state.seen = state.seen.max(position);
+        }
+    }
+}
+
+fn forget_versions(versions: &mut Versions, cut: Txn) {
+    versions.dirty.retain(|&writer| writer >= cut);
+    let last_gone = versions.list.iter().rev().find(|version| version.writer < cut);
+    let Some(looked) = last_gone.map(|version| version.looked) else { return };
+    let kept = std::mem::replace(versions, Versions::new());
+    let numbers = kept.chains.iter().flat_map(|chain| chain.writes.iter().map(move |write| (chain.session, write)));
+    let mut places: Vec<(u32, u32, u32)> =
+        numbers.map(|(session, &(number, index))| (index, session, number)).collect();
+    places.sort_unstable();
+    (versions.dirty, versions.looked) = (kept.dirty, looked);
+    for (index, session, number) in places {
+        let version = kept.list[index as usize];
+        if version.writer >= cut {
+            versions.push(version.writer, session, number, version.position);
+            versions.list.last_mut().expect("just added").looked = version.looked;
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! The store: sessions, transactions and their operations. Deterministic, single-threaded, and never waits by itself.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use skew_model::{History, Key, Level, Literal, SessionId, TxnId};
+
+use crate::candidates::{Candidates, DRAWS, Reads};
+use crate::choice::{Choice, Place, Point, Read};
+use crate::engine::{Conflict, Engine, Order, OwnRow, Recency, State};
+use crate::error::{Ended, Error};
+use crate::locks::{Lock, Locks};
+use crate::position::Position;
+use crate::record::{Action, Footprint, FootprintStep, KeyRecord, Op, Record, Recorded, Scan, Times, status};
+use crate::sight::Sight;
+use crate::versions::{INIT, Txn};
+
+/// How a store behaves.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Options {
+    /// Whether what was committed before a transaction began must be seen.
+    pub recency: Recency,
+    /// How many of the last transactions are remembered at least; all of them by default. See [`crate::retention`].
+    pub retention: Option<usize>,
+}
+
+/// What a call that may have to wait for a row lock comes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step<T> {
+    /// Done.
+    Done(T),
+    /// This transaction holds the row: call again when it has ended.
+    Wait(TxnId),
+}
+
+/// A key-value store that behaves as badly as the level of each transaction allows.
+#[derive(Clone, Debug)]
+pub struct Store<V> {
+    pub(crate) options: Options,
+    pub(crate) engine: Engine,
+    sessions: Vec<String>,
+    pub(crate) keys: Vec<KeyRecord<V>>,
+    key_numbers: FxHashMap<String, u32>,
+    keys_by_name: BTreeMap<String, u32>,
+    pub(crate) records: Vec<Record<V>>,
+    reads: Vec<Reads>,
+    locks: Locks,
+    /// For each prefix that somebody scanned, the latest place from which.
+    scanned: BTreeMap<String, Position>,
+    times: Times,
+    now: i64,
+    candidates: Candidates,
+    sources: Vec<Option<Place>>,
+}
+
+impl<V: Clone> Store<V> {
+    /// An empty store.
+    pub fn new(options: Options) -> Store<V> {
+        Store {
+            options,
+            engine: Engine::new(options.recency),
+            sessions: Vec::new(),
+            keys: Vec::new(),
+            key_numbers: FxHashMap::default(),
+            keys_by_name: BTreeMap::new(),
+            records: Vec::new(),
+            reads: Vec::new(),
+            locks: Locks::default(),
+            scanned: BTreeMap::new(),
+            times: if options.recency == Recency::Commit { Times::Told } else { Times::Left },
+            now: 0,
+            candidates: Candidates::default(),
+            sources: Vec::new(),
+        }
+    }
+
+    /// A new session. Sessions are numbered in the order of these calls.
+    pub fn session(&mut self, name: &str) -> SessionId {
+        self.sessions.push(name.to_owned());
+        self.reads.push(Reads::Any);
+        SessionId(self.engine.session())
+    }
+
+    /// The session's name.
+    pub fn session_name(&self, session: SessionId) -> &str {
+        &self.sessions[session.0 as usize]
+    }
+
+    /// The key with this name.
+    pub fn key(&mut self, name: &str) -> Key {
+        if let Some(&key) = self.key_numbers.get(name) {
+            return Key(key);
+        }
+        let key = self.engine.key();
+        self.key_numbers.insert(name.to_owned(), key);
+        self.keys_by_name.insert(name.to_owned(), key);
+        self.keys.push(KeyRecord { name: name.to_owned(), initial: None, settled: None });
+        self.was_scanned(key, name);
+        Key(key)
+    }
+
+    /// The key's name.
+    pub fn key_name(&self, key: Key) -> &str {
+        &self.keys[key.0 as usize].name
+    }
+
+    /// Gives a key the value that it has before anybody writes it.
+    pub fn init(&mut self, key: Key, value: V) -> Result<(), Error> {
+        let used = !self.records.is_empty() || self.engine.base > 0;
+        let written = !self.engine.keys[key.0 as usize].list.is_empty();
+        let read = |record: &Record<V>| record.ops.iter().any(|op| op.key == key.0) || !record.scans.is_empty();
+        if used && (written || self.engine.base > 0 || self.records.iter().any(read)) {
+            return Err(Error::LateInit { key: self.key_name(key).to_owned() });
+        }
+        self.keys[key.0 as usize].initial = Some(value);
+        Ok(())
+    }
+
+    /// Begins a transaction.
+    pub fn begin(&mut self, session: SessionId, level: Level, reads: Reads) -> Result<TxnId, Error> {
+        let sight = Sight::of(level).ok_or(Error::Level(level))?;
+        if self.engine.sessions[session.0 as usize].open.is_some() {
+            return Err(Error::StillOpen { session: self.session_name(session).to_owned() });
+        }
+        if level == Level::Sser {
+            self.times = Times::Told;
+        }
+        self.now += 1;
+        let txn = self.engine.begin(session.0, level, sight);
+        self.records.push(Record::new(level, self.now));
+        self.reads[session.0 as usize] = reads;
+        Ok(TxnId(txn))
+    }
+
+    /// The operations that follow belong to a new statement.
+    pub fn statement(&mut self, txn: TxnId) -> Result<(), Error> {
+        self.must_be_open(txn)?;
+        self.now += 1;
+        self.engine.statement(txn.0);
+        Ok(())
+    }
+
+    /// What the key holds, as far as the transaction can tell: `None` if it was never written, or deleted.
+    pub fn read(&mut self, txn: TxnId, key: Key, choice: &mut dyn Choice) -> Result<Option<V>, Error> {
+        self.must_be_open(txn)?;
+        if let Some(value) = self.record(txn.0).written(key.0) {
+            let value = value.clone();
+            self.log(txn.0, Action::OwnRead, key.0, value.clone());
+            return Ok(value);
+        }
+        let Some(source) = self.choose(txn.0, key.0, choice) else {
+            return Err(self.refuse(txn.0, Conflict(key.0)));
+        };
+        Ok(self.take(txn.0, key.0, source, OwnRow::No))
+    }
+
+    /// What the key holds, for a statement that goes on to write it. At `mvrc` the row is locked first, and its last
+    /// version is read.
+    pub fn read_for_update(&mut self, txn: TxnId, key: Key, choice: &mut dyn Choice) -> Result<Step<Option<V>>, Error> {
+        self.must_be_open(txn)?;
+        if self.engine.txn(txn.0).sight != Sight::StatementPrefix || self.record(txn.0).own.contains_key(&key.0) {
+            return self.read(txn, key, choice).map(Step::Done);
+        }
+        if let Some(holder) = self.lock(txn.0, key.0)? {
+            return Ok(Step::Wait(holder));
+        }
+        let last = self.engine.keys[key.0 as usize].list.last().map_or(INIT, |last| last.writer);
+        Ok(Step::Done(self.take(txn.0, key.0, last, OwnRow::Yes)))
+    }
+
+    /// Writes the key, or deletes it (`None`). At `mvrc` the row is locked until the transaction ends.
+    pub fn write(&mut self, txn: TxnId, key: Key, value: Option<V>) -> Result<Step<()>, Error> {
+        self.must_be_open(txn)?;
+        if self.engine.txn(txn.0).sight == Sight::StatementPrefix
+            && let Some(holder) = self.lock(txn.0, key.0)?
+        {
+            return Ok(Step::Wait(holder));
+        }
+        let at = self.record(txn.0).ops.len() as u32;
+        self.log(txn.0, Action::Write, key.0, value);
+        let first = self.record_mut(txn.0).own.insert(key.0, at).is_none();
+        if first && let Err(conflict) = self.engine.write(txn.0, key.0) {
+            return Err(self.refuse(txn.0, conflict));
+        }
+        Ok(Step::Done(()))
+    }
+
+    /// The keys with this prefix that hold something, ascending by name.
+    pub fn scan(&mut self, txn: TxnId, prefix: &str, choice: &mut dyn Choice) -> Result<Vec<(Key, V)>, Error> {
+        self.must_be_open(txn)?;
+        let from = self.keys_by_name.range(prefix.to_owned()..);
+        let keys: Vec<u32> = from.take_while(|(name, _)| name.starts_with(prefix)).map(|(_, &key)| key).collect();
+        let mut found = Vec::new();
+        for key in keys {
+            if let Some(value) = self.read(txn, Key(key), choice)? {
+                found.push((Key(key), value));
+            }
+        }
+        let (statement, began, known) = (self.engine.txn(txn.0).statement, self.now, self.keys.len());
+        let record = self.record_mut(txn.0);
+        record.scans.push(Scan { prefix: prefix.to_owned(), at: record.ops.len(), keys: known, statement, began });
+        Ok(found)
+    }
+
+    /// Commits.
+    pub fn commit(&mut self, txn: TxnId) -> Result<(), Error> {
+        self.must_be_open(txn)?;
+        self.engine.commit(txn.0).map_err(|conflict| self.refuse(txn.0, conflict))?;
+        self.remember_scans(txn.0);
+        self.end(txn.0);
+        if let Some(keep) = self.options.retention {
+            self.forget(keep);
+        }
+        Ok(())
+    }
+
+    /// Rolls back.
+    pub fn rollback(&mut self, txn: TxnId) -> Result<(), Error> {
+        self.must_be_open(txn)?;
+        self.engine.roll_back(txn.0, State::RolledBack);
+        self.end(txn.0);
+        Ok(())
+    }
+
+    /// Whether the transaction is running.
+    pub fn is_open(&self, txn: TxnId) -> bool {
+        self.state(txn.0) == State::Open
+    }
+
+    /// How many transactions have begun, and are remembered.
+    pub fn remembered(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Everything that happened, transactions in the order in which they began.
+    pub fn history(&self, mut literal: impl FnMut(&V) -> Literal) -> History {
+        let Store { engine, sessions, keys, records, .. } = self;
+        Recorded { engine, sessions, keys, records, times: self.times }.history(&mut literal)
+    }
+
+    /// Who read from whom, transactions in the order in which they began.
+    pub fn footprints(&self) -> Vec<Footprint> {
+        let txns = self.engine.base..self.engine.base + self.records.len() as u32;
+        txns.map(|txn| self.footprint(txn)).collect()
+    }
+
+    fn footprint(&self, txn: Txn) -> Footprint {
+        let record = self.record(txn);
+        let steps = record.ops.iter().filter_map(|op| match op.action {
+            Action::Write => Some(FootprintStep::Write { key: op.key }),
+            Action::OwnRead => None,
+            Action::Read(source) => Some(FootprintStep::Read { key: op.key, source: self.place(source) }),
+        });
+        let status = status(self.engine.txn(txn).state);
+        let place = self.place(txn).expect("a transaction that is remembered has a place");
+        Footprint { place, level: record.level, status, steps: steps.collect() }
+    }
+
+    fn choose(&mut self, txn: Txn, key: u32, choice: &mut dyn Choice) -> Option<Txn> {
+        let mut candidates = std::mem::take(&mut self.candidates);
+        let reads = self.reads[self.engine.txn(txn).session as usize];
+        self.engine.candidates(txn, key, reads, &mut candidates);
+        let mut chosen = None;
+        if candidates.drawn > 0 {
+            for _ in 0..DRAWS {
+                let number = self.ask(txn, candidates.drawn, &[], choice);
+                let source = self.engine.draw(key, &candidates, number);
+                if self.engine.is_valid(txn, key, source, &candidates) {
+                    chosen = Some(source);
+                    break;
+                }
+            }
+            if chosen.is_none() {
+                self.engine.list_all(txn, key, &mut candidates);
+            }
+        }
+        if chosen.is_none() {
+            chosen = match candidates.listed.len() {
+                0 | 1 => candidates.listed.first().copied(),
+                count => Some(candidates.listed[self.ask(txn, count, &candidates.listed, choice)]),
+            };
+        }
+        self.candidates = candidates;
+        chosen
+    }
+
+    fn ask(&mut self, txn: Txn, count: usize, listed: &[Txn], choice: &mut dyn Choice) -> usize {
+        let mut sources = std::mem::take(&mut self.sources);
+        sources.clear();
+        sources.extend(listed.iter().map(|&source| self.place(source)));
+        let reader = self.place(txn).expect("a running transaction has a place");
+        let number = self.record(txn).ops.iter().filter(|op| matches!(op.action, Action::Read(_))).count() as u32;
+        let picked = choice.pick(Point::Source(Read { reader, number, count, sources: &sources }));
+        self.sources = sources;
+        assert!(picked < count, "a choice picks one of the alternatives");
+        picked
+    }
+
+    /// The transaction reads the key from the source.
+    fn take(&mut self, txn: Txn, key: u32, source: Txn, own_row: OwnRow) -> Option<V> {
+        let value = match source {
+            INIT => self.keys[key as usize].initial.clone(),
+            _ => self.record(source).written(key).expect("a source has written the key").clone(),
+        };
+        self.engine.read(txn, key, source, own_row);
+        self.log(txn, Action::Read(source), key, value.clone());
+        value
+    }
+
+    fn lock(&mut self, txn: Txn, key: u32) -> Result<Option<TxnId>, Error> {
+        match self.locks.ask(txn, key) {
+            Lock::Held => Ok(None),
+            Lock::Wait(holder) => Ok(Some(TxnId(holder))),
+            Lock::Deadlock => {
+                self.engine.roll_back(txn, State::Refused);
+                self.end(txn);
+                Err(Error::Deadlock { key: self.keys[key as usize].name.clone() })
+            }
+        }
+    }
+
+    fn refuse(&mut self, txn: Txn, conflict: Conflict) -> Error {
+        self.engine.roll_back(txn, State::Refused);
+        self.end(txn);
+        Error::Serialization { key: self.keys[conflict.0 as usize].name.clone() }
+    }
+
+    fn end(&mut self, txn: Txn) {
+        self.locks.release(txn);
+        self.now += 1;
+        self.record_mut(txn).ended = self.now;
+    }
+
+    fn log(&mut self, txn: Txn, action: Action, key: u32, value: Option<V>) {
+        let (statement, began) = (self.engine.txn(txn).statement, self.now);
+        self.record_mut(txn).ops.push(Op { action, key, value, statement, began });
+    }
+
+    /// A new key: whoever scanned its prefix has seen that it was not there.
+    fn was_scanned(&mut self, key: u32, name: &str) {
+        for at in 0..self.engine.open.len() {
+            let txn = self.engine.open[at];
+            if self.record(txn).scans.iter().any(|scan| name.starts_with(&scan.prefix)) {
+                self.engine.read(txn, key, INIT, OwnRow::No);
+            }
+        }
+        let looks = self.scanned.iter().filter(|(prefix, _)| name.starts_with(prefix.as_str()));
+        if let Some(looked) = looks.map(|(_, &position)| position).max() {
+            self.engine.keys[key as usize].looked = looked;
+        }
+    }
+
+    fn remember_scans(&mut self, txn: Txn) {
+        let Order::Closed(positions) = &self.engine.order else { return };
+        if !self.engine.txn(txn).sight.looks_from_a_place() {
+            return;
+        }
+        let end = positions.end();
+        let prefixes: Vec<String> = self.record(txn).scans.iter().map(|scan| scan.prefix.clone()).collect();
+        self.scanned.extend(prefixes.into_iter().map(|prefix| (prefix, end)));
+    }
+
+    fn must_be_open(&self, txn: TxnId) -> Result<(), Error> {
+        let how = match self.state(txn.0) {
+            State::Open => return Ok(()),
+            State::Committed => Ended::Committed,
+            State::RolledBack => Ended::RolledBack,
+            State::Refused => Ended::Refused,
+        };
+        Err(Error::Finished { how })
+    }
+
+    fn state(&self, txn: Txn) -> State {
+        if txn < self.engine.base { State::Committed } else { self.engine.txn(txn).state }
+    }
+
+    pub(crate) fn record(&self, txn: Txn) -> &Record<V> {
+        &self.records[(txn - self.engine.base) as usize]
+    }
+
+    fn record_mut(&mut self, txn: Txn) -> &mut Record<V> {
+        &mut self.records[(txn - self.engine.base) as usize]
+    }
+
+    fn place(&self, txn: Txn) -> Option<Place> {
+        if txn == INIT || txn < self.engine.base {
+            return None;
+        }
+        let (session, number) = self.engine.place(txn);
+        Some(Place { session: session as u32, txn: number - 1 })
+    }
+}

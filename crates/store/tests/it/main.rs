@@ -1,0 +1,5 @@
+//! Tests of the store.
+
+mod exactness;
+mod programs;
+mod soundness;

@@ -1,0 +1,68 @@
+//! Whatever the store does is within the levels of its transactions: random programs, every level and mixture, checked
+//! by the checker.
+//!
+//! `SKEW_RANDOM=100000 cargo test --release -p skew-store soundness` for as many runs.
+
+use skew_check::{Assumptions, Checker, Options as CheckOptions};
+use skew_model::{Level, Scope};
+use skew_store::{Options, Recency};
+
+use crate::programs::{Dice, random_program, run};
+
+const LEVELS: [Level; 10] = [
+    Level::Ru,
+    Level::Rc,
+    Level::Ra,
+    Level::Cc,
+    Level::Mvrc,
+    Level::Pc,
+    Level::Psi,
+    Level::Si,
+    Level::Ser,
+    Level::Sser,
+];
+
+fn runs() -> u64 {
+    std::env::var("SKEW_RANDOM").ok().and_then(|runs| runs.parse().ok()).unwrap_or(4000)
+}
+
+fn stays_within_its_levels(seed: u64, level: &dyn Fn(&mut Dice) -> Level, recency: Recency) -> (usize, usize) {
+    let mut dice = Dice(seed);
+    let program = random_program(&mut dice, level);
+    let ran = run(&program, Options { recency, retention: None }, &mut dice);
+    let assumptions = Assumptions { sessions: true, real_time: recency == Recency::Commit };
+    let checker = Checker::new(&ran.history, CheckOptions { assumptions, ..CheckOptions::default() });
+    let holds = checker.holds(Scope::Declared);
+    assert_eq!(holds, Some(true), "seed {seed}, recency {recency:?}\n{program:?}\n{}", ran.history);
+    (ran.committed, ran.refused)
+}
+
+#[test]
+fn every_level_keeps_to_itself() {
+    for level in LEVELS {
+        for recency in [Recency::None, Recency::Commit] {
+            let (mut committed, mut refused) = (0, 0);
+            for seed in 0..runs() {
+                let (more, conflicts) = stays_within_its_levels(seed, &|_| level, recency);
+                committed += more;
+                refused += conflicts;
+            }
+            println!("{level} recency {recency:?}: {committed} committed, {refused} refused");
+            assert!(committed > refused, "{level} refuses more than it commits: {refused} of {}", committed + refused);
+        }
+    }
+}
+
+#[test]
+fn mixtures_keep_to_each_others_levels() {
+    for recency in [Recency::None, Recency::Commit] {
+        let (mut committed, mut refused) = (0, 0);
+        for seed in 0..4 * runs() {
+            let (more, conflicts) =
+                stays_within_its_levels(seed, &|dice: &mut Dice| LEVELS[dice.roll(LEVELS.len())], recency);
+            committed += more;
+            refused += conflicts;
+        }
+        println!("mixed, recency {recency:?}: {committed} committed, {refused} refused");
+    }
+}
