@@ -2,17 +2,18 @@
 //!
 //! Valid candidates are found among the last versions of the key: everything before the first one that no version which
 //! the reader must see has overwritten is out. Few candidates are listed and tested one by one; among many, one is
-//! drawn and tested, and drawn again if it fails, so that a read does not cost more in a longer history.
+//! drawn and tested, and drawn again if it fails, so that a read does not cost more in a longer history. Every valid
+//! candidate can be drawn; what the reader must see anyway is the way out when luck does not come.
 
 use crate::engine::{Engine, Order};
 use crate::sight::Sight;
 use crate::versions::{INIT, Txn};
 
-/// More candidates than this are not listed.
-const LISTED: usize = 64;
+/// More candidates than this are not listed unless the choice asks for it.
+const LISTED: usize = 8;
 
-/// How often a candidate is drawn before all are tested after all.
-pub(crate) const DRAWS: usize = 32;
+/// How often a candidate is drawn from all of them before the range is halved.
+const DRAWS: usize = 16;
 
 /// Which of the valid candidates the reads of a transaction may return.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -27,12 +28,19 @@ pub enum Reads {
     Settled,
 }
 
+/// Whether all candidates are listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Listing {
+    All,
+    Few,
+}
+
 /// The candidates of one read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Candidates {
     /// The transactions, oldest version first, when there are few; then all are valid.
     pub(crate) listed: Vec<Txn>,
-    /// Otherwise how many there may be. [`Engine::draw`] turns a number below into one that may be valid.
+    /// Otherwise how many there may be; a number below stands for one.
     pub(crate) drawn: usize,
     /// The version that the first number stands for.
     first: usize,
@@ -44,37 +52,48 @@ pub(crate) struct Candidates {
 impl Engine {
     /// Whom the reader may read the key from. There is always somebody, except for a transaction that cannot commit any
     /// more because of what it has written.
-    pub(crate) fn candidates(&self, reader: Txn, key: u32, reads: Reads, candidates: &mut Candidates) {
-        candidates.listed.clear();
-        candidates.drawn = 0;
+    pub(crate) fn candidates(&self, reader: Txn, key: u32, reads: Reads, listing: Listing, found: &mut Candidates) {
+        found.listed.clear();
+        found.drawn = 0;
         let sight = self.txn(reader).sight;
         match (sight, &self.order) {
-            (Sight::Nothing, _) => self.anything(reader, key, candidates),
-            (_, Order::Open(_)) => self.open_range(reader, key, candidates),
-            (sight, _) if sight.looks_from_a_place() => self.place_range(reader, key, candidates),
-            _ => self.closed_range(reader, key, candidates),
+            (Sight::Nothing, _) => self.anything(key, found),
+            (_, Order::Open(_)) => self.open_range(reader, key, found),
+            (sight, _) if sight.looks_from_a_place() => self.place_range(reader, key, found),
+            _ => self.closed_range(reader, key, found),
         }
-        if reads != Reads::Any {
-            self.keep_latest(reader, key, reads, candidates);
-            return;
-        }
-        if sight == Sight::Nothing || candidates.drawn > LISTED {
-            return;
-        }
-        for number in 0..candidates.drawn {
-            let source = self.draw(key, candidates, number);
-            if self.is_valid(reader, key, source, candidates) {
-                candidates.listed.push(source);
+        match reads {
+            Reads::Any if listing == Listing::All || found.drawn <= LISTED => {
+                let sources = (0..found.drawn).map(|number| self.draw(key, found, number));
+                let valid = sources.filter(|&source| self.is_valid(reader, key, source, found)).collect();
+                (found.listed, found.drawn) = (valid, 0);
             }
+            Reads::Any => {}
+            Reads::LatestPerSession | Reads::Settled => self.keep_latest(reader, key, reads, found),
         }
-        candidates.drawn = 0;
     }
 
-    /// Lists all candidates, however many.
-    pub(crate) fn list_all(&self, reader: Txn, key: u32, candidates: &mut Candidates) {
-        let sources = (0..candidates.drawn).map(|number| self.draw(key, candidates, number));
-        let valid = sources.filter(|&source| self.is_valid(reader, key, source, candidates)).collect();
-        (candidates.listed, candidates.drawn) = (valid, 0);
+    /// Draws until a candidate is valid; `None` only for a transaction that cannot commit any more.
+    pub(crate) fn draw_valid(
+        &self,
+        reader: Txn,
+        key: u32,
+        found: &Candidates,
+        mut pick: impl FnMut(usize) -> usize,
+    ) -> Option<Txn> {
+        let mut range = found.drawn;
+        while range > 1 {
+            for _ in 0..DRAWS {
+                let source = self.draw(key, found, pick(range));
+                if self.is_valid(reader, key, source, found) {
+                    return Some(source);
+                }
+            }
+            range /= 2;
+        }
+        let first = self.draw(key, found, 0);
+        let mut rest = [first, INIT].into_iter().chain(found.floors.iter().copied());
+        rest.find(|&source| self.is_valid(reader, key, source, found))
     }
 
     /// The candidate that a number below `drawn` stands for.
@@ -99,16 +118,10 @@ impl Engine {
     }
 
     /// At `ru`: whatever anybody has written.
-    fn anything(&self, reader: Txn, key: u32, candidates: &mut Candidates) {
+    fn anything(&self, key: u32, candidates: &mut Candidates) {
         let versions = &self.keys[key as usize];
-        let own = usize::from(versions.dirty.contains(&reader));
-        assert_eq!(own, 0, "a transaction reads its own writes first");
         candidates.first = 0;
         candidates.drawn = 1 + versions.list.len() + versions.dirty.len();
-        if candidates.drawn <= LISTED {
-            candidates.listed = (0..candidates.drawn).map(|number| self.draw(key, candidates, number)).collect();
-            candidates.drawn = 0;
-        }
     }
 
     /// From the first version on that does not come before what the reader must see.
@@ -175,9 +188,6 @@ impl Engine {
     }
 
     fn keep_latest(&self, reader: Txn, key: u32, reads: Reads, candidates: &mut Candidates) {
-        if candidates.drawn == 0 {
-            candidates.drawn = candidates.listed.len();
-        }
         let versions = &self.keys[key as usize];
         let valid = |source: Txn| self.is_valid(reader, key, source, candidates);
         let mut latest: Vec<usize> = Vec::new();

@@ -32,8 +32,8 @@ pub struct Read<'a> {
     pub number: u32,
     /// How many alternatives there are, oldest commit first.
     pub count: usize,
-    /// The alternatives, all of them valid; `None` is the initial transaction. Empty where there are too many to list:
-    /// then a pick may turn out to be invalid, and the store asks again.
+    /// The alternatives, all of them valid; `None` is the initial transaction. Empty where there are many and
+    /// [`Choice::sees_sources`] does not ask for them: then a pick may turn out to be invalid, and the store asks again.
     pub sources: &'a [Option<Place>],
 }
 
@@ -51,4 +51,10 @@ impl Point<'_> {
 pub trait Choice {
     /// One of `0..point.count()`; there are at least two.
     fn pick(&mut self, point: Point<'_>) -> usize;
+
+    /// Whether the alternatives of a read are to be listed, however many there are. Who picks blindly does without, and
+    /// reads cost the same in a long history as in a short one.
+    fn sees_sources(&self) -> bool {
+        false
+    }
 }

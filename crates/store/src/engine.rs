@@ -9,6 +9,7 @@
 
 use skew_model::Level;
 
+use crate::choice::Place;
 use crate::clocks::{Clocks, join};
 use crate::open::Edges;
 use crate::position::{Position, Positions};
@@ -234,6 +235,15 @@ impl Engine {
     pub(crate) fn place(&self, txn: Txn) -> (usize, u32) {
         let txn = self.txn(txn);
         (txn.session as usize, txn.number)
+    }
+
+    /// The same as the program knows it; `None` for the initial transaction.
+    pub(crate) fn place_of(&self, txn: Txn) -> Option<Place> {
+        if txn == INIT || txn < self.base {
+            return None;
+        }
+        let (session, number) = self.place(txn);
+        Some(Place { session: session as u32, txn: number - 1 })
     }
 
     /// Whether the transaction wrote the key (and committed).

@@ -80,8 +80,7 @@ impl Engine {
                 match &txn.began_after {
                     Some(clock) => floors.extend(self.seen_by_short(key, clock)),
                     None => {
-                        let chain = versions.chains.iter().find(|chain| chain.session == txn.session);
-                        let last = chain.and_then(|chain| chain.writes.last());
+                        let last = versions.chain(txn.session).and_then(|chain| chain.writes.last());
                         floors.extend(last.map(|&(_, index)| versions.list[index as usize].writer));
                     }
                 }
@@ -131,8 +130,7 @@ impl Engine {
             }
         }
         // The source itself, or its session's last write before it.
-        let chain = versions.chains.iter().find(|chain| chain.session as usize == session);
-        let Some(chain) = chain else { return };
+        let Some(chain) = versions.chain(session as u32) else { return };
         let Some(at) = chain.up_to(number).checked_sub(1) else { return };
         let (write, index) = chain.writes[at];
         if write > old[session] {

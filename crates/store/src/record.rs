@@ -15,6 +15,8 @@ pub(crate) struct Record<V> {
     /// For each key that it has written, its last write.
     pub(crate) own: FxHashMap<u32, u32>,
     pub(crate) scans: Vec<Scan>,
+    /// How many reads from other transactions it has made.
+    pub(crate) reads: u32,
     pub(crate) began: i64,
     pub(crate) ended: i64,
 }
@@ -53,7 +55,7 @@ pub(crate) struct Scan {
 
 impl<V> Record<V> {
     pub(crate) fn new(level: Level, began: i64) -> Self {
-        Record { level, ops: Vec::new(), own: FxHashMap::default(), scans: Vec::new(), began, ended: began }
+        Record { level, ops: Vec::new(), own: FxHashMap::default(), scans: Vec::new(), reads: 0, began, ended: began }
     }
 
     /// What the transaction has written to the key last.

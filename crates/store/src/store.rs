@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use skew_model::{History, Key, Level, Literal, SessionId, TxnId};
 
-use crate::candidates::{Candidates, DRAWS, Reads};
+use crate::candidates::{Candidates, Listing, Reads};
 use crate::choice::{Choice, Place, Point, Read};
 use crate::engine::{Conflict, Engine, Order, OwnRow, Recency, State};
 use crate::error::{Ended, Error};
@@ -257,43 +257,30 @@ impl<V: Clone> Store<V> {
     }
 
     fn choose(&mut self, txn: Txn, key: u32, choice: &mut dyn Choice) -> Option<Txn> {
-        let mut candidates = std::mem::take(&mut self.candidates);
-        let reads = self.reads[self.engine.txn(txn).session as usize];
-        self.engine.candidates(txn, key, reads, &mut candidates);
-        let mut chosen = None;
-        if candidates.drawn > 0 {
-            for _ in 0..DRAWS {
-                let number = self.ask(txn, candidates.drawn, &[], choice);
-                let source = self.engine.draw(key, &candidates, number);
-                if self.engine.is_valid(txn, key, source, &candidates) {
-                    chosen = Some(source);
-                    break;
-                }
+        let mut found = std::mem::take(&mut self.candidates);
+        let reader = self.engine.txn(txn);
+        let reads = self.reads[reader.session as usize];
+        let listing = if choice.sees_sources() { Listing::All } else { Listing::Few };
+        self.engine.candidates(txn, key, reads, listing, &mut found);
+        let place = self.place(txn).expect("a running transaction has a place");
+        let number = self.record(txn).reads;
+        let mut ask = |count: usize, sources: &[Option<Place>]| {
+            let picked = choice.pick(Point::Source(Read { reader: place, number, count, sources }));
+            assert!(picked < count, "a choice picks one of the alternatives");
+            picked
+        };
+        let chosen = match (found.drawn, found.listed.len()) {
+            (0, 0 | 1) => found.listed.first().copied(),
+            (0, count) => {
+                self.sources.clear();
+                let places = found.listed.iter().map(|&source| self.engine.place_of(source));
+                self.sources.extend(places);
+                Some(found.listed[ask(count, &self.sources)])
             }
-            if chosen.is_none() {
-                self.engine.list_all(txn, key, &mut candidates);
-            }
-        }
-        if chosen.is_none() {
-            chosen = match candidates.listed.len() {
-                0 | 1 => candidates.listed.first().copied(),
-                count => Some(candidates.listed[self.ask(txn, count, &candidates.listed, choice)]),
-            };
-        }
-        self.candidates = candidates;
+            _ => self.engine.draw_valid(txn, key, &found, |count| ask(count, &[])),
+        };
+        self.candidates = found;
         chosen
-    }
-
-    fn ask(&mut self, txn: Txn, count: usize, listed: &[Txn], choice: &mut dyn Choice) -> usize {
-        let mut sources = std::mem::take(&mut self.sources);
-        sources.clear();
-        sources.extend(listed.iter().map(|&source| self.place(source)));
-        let reader = self.place(txn).expect("a running transaction has a place");
-        let number = self.record(txn).ops.iter().filter(|op| matches!(op.action, Action::Read(_))).count() as u32;
-        let picked = choice.pick(Point::Source(Read { reader, number, count, sources: &sources }));
-        self.sources = sources;
-        assert!(picked < count, "a choice picks one of the alternatives");
-        picked
     }
 
     /// The transaction reads the key from the source.
@@ -304,6 +291,7 @@ impl<V: Clone> Store<V> {
         };
         self.engine.read(txn, key, source, own_row);
         self.log(txn, Action::Read(source), key, value.clone());
+        self.record_mut(txn).reads += 1;
         value
     }
 
@@ -383,10 +371,6 @@ impl<V: Clone> Store<V> {
     }
 
     fn place(&self, txn: Txn) -> Option<Place> {
-        if txn == INIT || txn < self.engine.base {
-            return None;
-        }
-        let (session, number) = self.engine.place(txn);
-        Some(Place { session: session as u32, txn: number - 1 })
+        self.engine.place_of(txn)
     }
 }

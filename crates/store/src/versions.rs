@@ -40,6 +40,7 @@ impl Chain {
 #[derive(Clone, Debug)]
 pub(crate) struct Versions {
     pub(crate) list: Vec<Version>,
+    /// Ascending by session.
     pub(crate) chains: Vec<Chain>,
     /// Who has written the key without committing: running and rolled back.
     pub(crate) dirty: Vec<Txn>,
@@ -55,15 +56,21 @@ impl Versions {
     pub(crate) fn push(&mut self, writer: Txn, session: u32, number: u32, position: Position) {
         let index = self.list.len() as u32;
         self.list.push(Version { writer, position, looked: Position::FIRST });
-        match self.chains.iter_mut().find(|chain| chain.session == session) {
-            Some(chain) => chain.writes.push((number, index)),
-            None => self.chains.push(Chain { session, writes: vec![(number, index)] }),
+        match self.chains.binary_search_by_key(&session, |chain| chain.session) {
+            Ok(at) => self.chains[at].writes.push((number, index)),
+            Err(at) => self.chains.insert(at, Chain { session, writes: vec![(number, index)] }),
         }
+    }
+
+    /// The session's writes.
+    pub(crate) fn chain(&self, session: u32) -> Option<&Chain> {
+        let at = self.chains.binary_search_by_key(&session, |chain| chain.session).ok()?;
+        Some(&self.chains[at])
     }
 
     /// The index of the version that this transaction of the session wrote.
     pub(crate) fn by(&self, session: u32, number: u32) -> Option<usize> {
-        let chain = self.chains.iter().find(|chain| chain.session == session)?;
+        let chain = self.chain(session)?;
         let at = chain.up_to(number).checked_sub(1)?;
         let (write, index) = chain.writes[at];
         (write == number).then_some(index as usize)
