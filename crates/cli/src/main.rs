@@ -26,6 +26,7 @@ enum Command {
     Check(commands::check::Arguments),
     Convert(commands::convert::Arguments),
     Explain(commands::explain::Arguments),
+    Replay(commands::replay::Arguments),
 }
 
 /// How a command ended, as an exit code.
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Convert(arguments) => commands::convert::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
+        Command::Replay(arguments) => commands::replay::run(&arguments),
     };
     match ending {
         Ok(ending) => ending.into(),

@@ -17,6 +17,7 @@
 //! - [`elle`]: Jepsen's EDN, list-append and rw-register
 //! - [`dbcop`]: dbcop's JSON and bincode
 //! - [`cobra`]: Cobra's folders of binary logs
+//! - [`witness`]: runs to be replayed, as JSON
 //!
 //! ```
 //! use skew_formats::{Format, read, write};
@@ -40,6 +41,7 @@ pub mod cobra;
 pub mod dbcop;
 pub mod elle;
 pub mod jsonl;
+pub mod witness;
 
 use std::io::{BufRead, Write};
 

@@ -10,6 +10,7 @@
 //! - [`anomaly`]: the named shapes of violations, as data
 //! - [`verdict`]: what a check answers: holds, violated, unknown
 //! - [`explanation`]: why a level is violated, as data that renderers turn into words and pictures
+//! - [`witness`]: a run that shows something, to be replayed
 
 pub mod anomaly;
 pub mod builder;
@@ -20,6 +21,7 @@ pub mod level;
 pub mod names;
 pub mod select;
 pub mod verdict;
+pub mod witness;
 
 pub use anomaly::Anomaly;
 pub use builder::HistoryBuilder;
@@ -28,6 +30,7 @@ pub use history::{History, Op, OpId, OpKind, SessionId, Status, Txn, TxnId};
 pub use level::Level;
 pub use names::{Key, Literal, Name, Value};
 pub use verdict::{Justification, Limit, Outcome, Scope, Verdict, Violation};
+pub use witness::{Witness, WitnessAction, WitnessSource, WitnessStep};
 
 /// A history from `.hist` text, for tests and examples.
 ///

@@ -57,4 +57,7 @@ pub trait Choice {
     fn sees_sources(&self) -> bool {
         false
     }
+
+    /// A transaction has begun.
+    fn began(&mut self) {}
 }

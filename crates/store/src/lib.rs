@@ -1,31 +1,59 @@
 //! A key-value store that behaves as badly as its isolation level allows, and explores every way.
 //!
 //! In reading order:
-//! - [`choice`]: the one place where nondeterminism enters
+//! - [`choice`]: the one place where nondeterminism enters; [`strategies`], [`picks`]: ways to choose
 //! - `sight`: what a level lets a transaction see, from the level's definition
 //! - `versions`, `clocks`, `position`: who wrote what, what comes before what, places in a commit order
 //! - `engine`, `open`, `closed`: who may read from whom, while the commit order is open and once it is closed
 //! - `candidates`: whom a read may read from
 //! - `locks`, [`store`], `record`, [`retention`]: the store itself, its history, and bounded memory
+//! - `value`, `convert`: what keys hold
+//! - `shared`, `call`, `database`, `session`, `transaction`: the store for threads and for async code
+//! - `fiber`, `scheduler`, `db`, `run()`: programs whose interleaving is chosen too
+//! - [`explore()`]: every history of a program, once
+//! - [`replay`]: a run as a short string; [`witness`]: as a file that says every step
 
+mod call;
 mod candidates;
 pub mod choice;
 mod clocks;
 mod closed;
+mod convert;
+mod database;
+mod db;
 mod engine;
 mod error;
+mod explore;
+mod fiber;
 mod locks;
 mod open;
+pub mod picks;
 mod position;
 mod record;
+pub mod replay;
 pub mod retention;
+mod run;
+mod scheduler;
+mod session;
+mod shared;
 mod sight;
 pub mod store;
+pub mod strategies;
+mod transaction;
+mod value;
 mod versions;
+pub mod witness;
 
-pub use candidates::Reads;
 pub use choice::Choice;
-pub use engine::Recency;
+pub use convert::FromValue;
+pub use database::Database;
+pub use db::{Db, JoinHandle};
 pub use error::{Ended, Error};
+pub use explore::{End, ExploreLimits, Explored, NotRepeatable, explore};
+pub use picks::Pick;
 pub use record::{Footprint, FootprintStep};
-pub use store::{Options, Step, Store};
+pub use run::{Config, Failure, Interleaving, Run, run};
+pub use session::{AsyncSession, Session};
+pub use store::{Options, Reads, Recency, Step, Store};
+pub use transaction::{AsyncTransaction, Content, Entry, Transaction};
+pub use value::Value;

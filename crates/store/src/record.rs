@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 use skew_model::{History, HistoryBuilder, Level, Literal, OpKind, Status, TxnId};
 
+use crate::candidates::Reads;
 use crate::choice::Place;
 use crate::engine::{Engine, State};
 use crate::versions::{INIT, Txn};
@@ -11,6 +12,7 @@ use crate::versions::{INIT, Txn};
 #[derive(Clone, Debug)]
 pub(crate) struct Record<V> {
     pub(crate) level: Level,
+    pub(crate) mode: Reads,
     pub(crate) ops: Vec<Op<V>>,
     /// For each key that it has written, its last write.
     pub(crate) own: FxHashMap<u32, u32>,
@@ -37,8 +39,8 @@ pub(crate) enum Action {
     Write,
     /// A read of the transaction's own write.
     OwnRead,
-    /// A read from this transaction.
-    Read(Txn),
+    /// A read from this transaction, of the write that is its operation with this number.
+    Read(Txn, u32),
 }
 
 /// A look at all keys with a prefix: it has also seen that the keys which came later were not there.
@@ -54,8 +56,17 @@ pub(crate) struct Scan {
 }
 
 impl<V> Record<V> {
-    pub(crate) fn new(level: Level, began: i64) -> Self {
-        Record { level, ops: Vec::new(), own: FxHashMap::default(), scans: Vec::new(), reads: 0, began, ended: began }
+    pub(crate) fn new(level: Level, mode: Reads, began: i64) -> Self {
+        Record {
+            level,
+            mode,
+            ops: Vec::new(),
+            own: FxHashMap::default(),
+            scans: Vec::new(),
+            reads: 0,
+            began,
+            ended: began,
+        }
     }
 
     /// What the transaction has written to the key last.
@@ -71,6 +82,8 @@ pub struct Footprint {
     pub place: Place,
     /// Its level.
     pub level: Level,
+    /// Which candidates its reads could return.
+    pub reads: Reads,
     /// How it ended.
     pub status: Status,
     /// What it read from others and wrote, in order.
@@ -86,6 +99,8 @@ pub enum FootprintStep {
         key: u32,
         /// The transaction that wrote what was read.
         source: Option<Place>,
+        /// Which of that transaction's operations: at `ru` it need not be its last write of the key.
+        write: u32,
     },
     /// A write.
     Write {
@@ -149,8 +164,8 @@ impl<V> Recorded<'_, V> {
         let mut add = |builder: &mut HistoryBuilder, op: &Op<V>| {
             let kind = if op.action == Action::Write { OpKind::Write } else { OpKind::Read };
             let source = match op.action {
-                Action::Read(source) if self.is_left_out(source, op.key) => return,
-                Action::Read(source) => Some(self.told(source)),
+                Action::Read(source, _) if self.is_left_out(source, op.key) => return,
+                Action::Read(source, _) => Some(self.told(source)),
                 _ => None,
             };
             let key = builder.key(self.keys[op.key as usize].name.as_str());
@@ -172,7 +187,7 @@ impl<V> Recorded<'_, V> {
             while let Some(scan) = scans.next_if(|scan| scan.at == at) {
                 for key in self.came_later(scan) {
                     let Scan { statement, began, .. } = *scan;
-                    add(builder, &Op { action: Action::Read(INIT), key, value: None, statement, began });
+                    add(builder, &Op { action: Action::Read(INIT, 0), key, value: None, statement, began });
                 }
             }
             if let Some(op) = record.ops.get(at) {

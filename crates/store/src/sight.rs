@@ -36,6 +36,13 @@ pub(crate) enum Conflicts {
     Refused,
 }
 
+/// The strongest level below (or this one) at which a read always has something to return, whatever was read before, so
+/// that a program can be explored by histories.
+pub(crate) fn explorable(level: Level) -> Level {
+    let levels = [Level::Cc, Level::Ra, Level::Rc, Level::Ru];
+    levels.into_iter().find(|&weaker| level.implies(weaker)).expect("every level implies `ru`")
+}
+
 impl Sight {
     /// Reads the level's definition; `None` for levels that the store does not run.
     pub(crate) fn of(level: Level) -> Option<Sight> {

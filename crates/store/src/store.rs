@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use skew_model::{History, Key, Level, Literal, SessionId, TxnId};
 
-use crate::candidates::{Candidates, Listing, Reads};
+pub use crate::candidates::Reads;
+use crate::candidates::{Candidates, Listing};
 use crate::choice::{Choice, Place, Point, Read};
-use crate::engine::{Conflict, Engine, Order, OwnRow, Recency, State};
+pub use crate::engine::Recency;
+use crate::engine::{Conflict, Engine, Order, OwnRow, State};
 use crate::error::{Ended, Error};
 use crate::locks::{Lock, Locks};
 use crate::position::Position;
 use crate::record::{Action, Footprint, FootprintStep, KeyRecord, Op, Record, Recorded, Scan, Times, status};
-use crate::sight::Sight;
+use crate::sight::{Sight, explorable};
 use crate::versions::{INIT, Txn};
 
 /// How a store behaves.
@@ -22,6 +24,16 @@ pub struct Options {
     pub recency: Recency,
     /// How many of the last transactions are remembered at least; all of them by default. See [`crate::retention`].
     pub retention: Option<usize>,
+}
+
+/// At which level a store runs transactions.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Strength {
+    /// At the one that they ask for.
+    #[default]
+    Asked,
+    /// At the strongest weaker one that can be explored by histories; what comes out is checked in the end.
+    Explorable,
 }
 
 /// What a call that may have to wait for a row lock comes to.
@@ -37,13 +49,13 @@ pub enum Step<T> {
 #[derive(Clone, Debug)]
 pub struct Store<V> {
     pub(crate) options: Options,
+    pub(crate) strength: Strength,
     pub(crate) engine: Engine,
     sessions: Vec<String>,
     pub(crate) keys: Vec<KeyRecord<V>>,
     key_numbers: FxHashMap<String, u32>,
     keys_by_name: BTreeMap<String, u32>,
     pub(crate) records: Vec<Record<V>>,
-    reads: Vec<Reads>,
     locks: Locks,
     /// For each prefix that somebody scanned, the latest place from which.
     scanned: BTreeMap<String, Position>,
@@ -58,13 +70,13 @@ impl<V: Clone> Store<V> {
     pub fn new(options: Options) -> Store<V> {
         Store {
             options,
+            strength: Strength::Asked,
             engine: Engine::new(options.recency),
             sessions: Vec::new(),
             keys: Vec::new(),
             key_numbers: FxHashMap::default(),
             keys_by_name: BTreeMap::new(),
             records: Vec::new(),
-            reads: Vec::new(),
             locks: Locks::default(),
             scanned: BTreeMap::new(),
             times: if options.recency == Recency::Commit { Times::Told } else { Times::Left },
@@ -77,13 +89,17 @@ impl<V: Clone> Store<V> {
     /// A new session. Sessions are numbered in the order of these calls.
     pub fn session(&mut self, name: &str) -> SessionId {
         self.sessions.push(name.to_owned());
-        self.reads.push(Reads::Any);
         SessionId(self.engine.session())
     }
 
     /// The session's name.
     pub fn session_name(&self, session: SessionId) -> &str {
         &self.sessions[session.0 as usize]
+    }
+
+    /// All sessions' names, in order.
+    pub(crate) fn session_names(&self) -> impl Iterator<Item = &str> {
+        self.sessions.iter().map(String::as_str)
     }
 
     /// The key with this name.
@@ -118,7 +134,9 @@ impl<V: Clone> Store<V> {
 
     /// Begins a transaction.
     pub fn begin(&mut self, session: SessionId, level: Level, reads: Reads) -> Result<TxnId, Error> {
-        let sight = Sight::of(level).ok_or(Error::Level(level))?;
+        Sight::of(level).ok_or(Error::Level(level))?;
+        let run_at = if self.strength == Strength::Explorable { explorable(level) } else { level };
+        let sight = Sight::of(run_at).ok_or(Error::Level(run_at))?;
         if self.engine.sessions[session.0 as usize].open.is_some() {
             return Err(Error::StillOpen { session: self.session_name(session).to_owned() });
         }
@@ -126,9 +144,8 @@ impl<V: Clone> Store<V> {
             self.times = Times::Told;
         }
         self.now += 1;
-        let txn = self.engine.begin(session.0, level, sight);
-        self.records.push(Record::new(level, self.now));
-        self.reads[session.0 as usize] = reads;
+        let txn = self.engine.begin(session.0, run_at, sight);
+        self.records.push(Record::new(level, reads, self.now));
         Ok(TxnId(txn))
     }
 
@@ -249,17 +266,16 @@ impl<V: Clone> Store<V> {
         let steps = record.ops.iter().filter_map(|op| match op.action {
             Action::Write => Some(FootprintStep::Write { key: op.key }),
             Action::OwnRead => None,
-            Action::Read(source) => Some(FootprintStep::Read { key: op.key, source: self.place(source) }),
+            Action::Read(source, write) => Some(FootprintStep::Read { key: op.key, source: self.place(source), write }),
         });
         let status = status(self.engine.txn(txn).state);
         let place = self.place(txn).expect("a transaction that is remembered has a place");
-        Footprint { place, level: record.level, status, steps: steps.collect() }
+        Footprint { place, level: record.level, reads: record.mode, status, steps: steps.collect() }
     }
 
     fn choose(&mut self, txn: Txn, key: u32, choice: &mut dyn Choice) -> Option<Txn> {
         let mut found = std::mem::take(&mut self.candidates);
-        let reader = self.engine.txn(txn);
-        let reads = self.reads[reader.session as usize];
+        let reads = self.record(txn).mode;
         let listing = if choice.sees_sources() { Listing::All } else { Listing::Few };
         self.engine.candidates(txn, key, reads, listing, &mut found);
         let place = self.place(txn).expect("a running transaction has a place");
@@ -285,12 +301,16 @@ impl<V: Clone> Store<V> {
 
     /// The transaction reads the key from the source.
     fn take(&mut self, txn: Txn, key: u32, source: Txn, own_row: OwnRow) -> Option<V> {
-        let value = match source {
-            INIT => self.keys[key as usize].initial.clone(),
-            _ => self.record(source).written(key).expect("a source has written the key").clone(),
+        let (value, write) = match source {
+            INIT => (self.keys[key as usize].initial.clone(), 0),
+            _ => {
+                let record = self.record(source);
+                let &write = record.own.get(&key).expect("a source has written the key");
+                (record.ops[write as usize].value.clone(), write)
+            }
         };
         self.engine.read(txn, key, source, own_row);
-        self.log(txn, Action::Read(source), key, value.clone());
+        self.log(txn, Action::Read(source, write), key, value.clone());
         self.record_mut(txn).reads += 1;
         value
     }
@@ -370,7 +390,7 @@ impl<V: Clone> Store<V> {
         &mut self.records[(txn - self.engine.base) as usize]
     }
 
-    fn place(&self, txn: Txn) -> Option<Place> {
+    pub(crate) fn place(&self, txn: Txn) -> Option<Place> {
         self.engine.place_of(txn)
     }
 }

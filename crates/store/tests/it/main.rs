@@ -1,5 +1,6 @@
 //! Tests of the store.
 
+mod completeness;
 mod exactness;
 mod programs;
 mod soundness;

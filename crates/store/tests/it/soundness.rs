@@ -29,7 +29,7 @@ fn runs() -> u64 {
 fn stays_within_its_levels(seed: u64, level: &dyn Fn(&mut Dice) -> Level, recency: Recency) -> (usize, usize) {
     let mut dice = Dice(seed);
     let program = random_program(&mut dice, level);
-    let ran = run(&program, Options { recency, retention: None }, &mut dice);
+    let ran = run(&program, Options { recency, ..Options::default() }, &mut dice);
     let assumptions = Assumptions { sessions: true, real_time: recency == Recency::Commit };
     let checker = Checker::new(&ran.history, CheckOptions { assumptions, ..CheckOptions::default() });
     let holds = checker.holds(Scope::Declared);

@@ -1,0 +1,69 @@
+//! `skew replay`: runs a witness again on the weak store, and says what it shows.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use skew_check::{Assumptions, Checker, Options};
+use skew_model::{History, Level, Literal, Scope};
+use skew_report::Report;
+use skew_store::witness::replay_witness;
+
+use crate::Ending;
+use crate::output::{self, Color};
+
+/// Run a witness again: every step in its order, every read from whom it read
+///
+/// A failing test writes a witness when SKEW_WITNESS names a folder. The steps run on the weak store, each transaction at
+/// its level; a step that the level does not allow, or a read that sees something else, is an error.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  skew replay witness.json
+  SKEW_WITNESS=target/witness cargo test; skew replay target/witness/*.json
+
+Exit codes: 1 the run came out as the witness says, so what it shows can happen; 2 it did not, or is no witness.")]
+pub(crate) struct Arguments {
+    /// The witness, as JSON
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+
+    /// When to colour
+    #[arg(long, value_enum, default_value = "auto")]
+    color: Color,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
+    for file in &arguments.files {
+        output::write(None, &replay(file, arguments)?)?;
+    }
+    Ok(Ending::Violated)
+}
+
+fn replay(file: &PathBuf, arguments: &Arguments) -> Result<String, String> {
+    let name = file.display();
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
+    let witness = skew_formats::witness::read(&text).map_err(|error| format!("{name}: {error}"))?;
+    let store = replay_witness(&witness).map_err(|error| format!("{name}: {error}"))?;
+    // Printed and read again, so that every transaction has a line to point at.
+    let text = store.history(Literal::clone).to_string();
+    let history = History::parse(&text).map_err(|error| format!("{name}: {error}"))?;
+    let mut out = String::new();
+    let _ = writeln!(out, "{name}: {} steps, every read saw what the witness says", witness.steps.len());
+    let _ = writeln!(out, "{}\n", witness.failure);
+    let _ = writeln!(out, "{text}");
+    let assumptions = Assumptions { sessions: true, real_time: witness.real_time };
+    let checker = Checker::new(&history, Options { assumptions, ..Options::default() });
+    let lines: Vec<&str> = text.lines().collect();
+    let report = Report {
+        file: name.to_string(),
+        command: format!("skew replay {name}"),
+        history: &history,
+        verdicts: [Scope::Declared, Scope::Level(Level::Ser)].map(|scope| checker.check(scope)).into(),
+        source_line: &|_, line| lines.get(line.checked_sub(1)? as usize).map(|line| (*line).to_owned()),
+        notes: Vec::new(),
+        show_witness: false,
+    };
+    out.push_str(&skew_report::text(&report, output::style(arguments.color, false)));
+    Ok(out)
+}

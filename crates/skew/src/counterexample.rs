@@ -1,0 +1,93 @@
+//! A run that failed, in words: what failed, how to make the run again, the anomaly behind it, and the history.
+
+use std::fmt;
+
+use skew_check::check;
+use skew_model::{History, Level, Outcome, Status, Verdict};
+use skew_report::{Report, Style, text};
+use skew_store::replay::Recording;
+use skew_store::{Failure, Run};
+
+/// How the run came about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    /// It is one of many.
+    Random { number: u64, runs: u64, seed: u64 },
+    /// It was made again from its recording.
+    Replay,
+}
+
+/// A run that failed. As text it is what a failing test prints.
+pub struct Counterexample {
+    /// Why it failed.
+    pub failure: Failure,
+    /// What its transactions did.
+    pub history: History,
+    /// Whether that is serializable, with the anomaly if it is not.
+    pub verdict: Verdict,
+    /// The run, to be made again.
+    pub recording: Recording,
+    origin: Origin,
+}
+
+impl Counterexample {
+    /// The counterexample that a run is, if it failed.
+    pub(crate) fn of(made: Run, origin: Origin) -> Option<Counterexample> {
+        let failure = made.failure.clone()?;
+        // Printed and read again, so that every transaction has its line in the text that is shown.
+        let text = made.history().to_string();
+        let history = History::parse(&text).expect("a history that was printed can be read");
+        let verdict = check(&history, Level::Ser);
+        Some(Counterexample { failure, history, verdict, recording: made.recording(), origin })
+    }
+
+    fn why(&self) -> String {
+        match &self.verdict.outcome {
+            Outcome::Holds(_) if self.has_rolled_back() => {
+                "What was committed in this run is serializable; what was rolled back is not looked at.\n".to_owned()
+            }
+            Outcome::Holds(_) => {
+                "This run is serializable: the program is wrong even where transactions run one after the other.\n"
+                    .to_owned()
+            }
+            Outcome::Violated(_) | Outcome::Unknown(_) => self.report(),
+        }
+    }
+
+    fn has_rolled_back(&self) -> bool {
+        self.history.txns().iter().any(|txn| txn.status == Status::Aborted)
+    }
+
+    fn report(&self) -> String {
+        let lines: Vec<String> = self.history.to_string().lines().map(str::to_owned).collect();
+        let report = Report {
+            file: FILE.to_owned(),
+            command: format!("skew check {FILE}"),
+            history: &self.history,
+            verdicts: vec![self.verdict.clone()],
+            source_line: &|_, line| lines.get(line.checked_sub(1)? as usize).cloned(),
+            notes: Vec::new(),
+            show_witness: false,
+        };
+        text(&report, Style::default())
+    }
+}
+
+/// What the history is called in commands.
+const FILE: &str = "run.hist";
+
+impl fmt::Display for Counterexample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.failure)?;
+        let level = self.recording.level;
+        match self.origin {
+            Origin::Random { number, runs, seed } => {
+                writeln!(f, "in run {number} of {runs} at {level}, seed {seed}")?;
+            }
+            Origin::Replay => writeln!(f, "in a run at {level} that was made again")?,
+        }
+        writeln!(f, "replay: skew::replay(\"{}\", …)\n", self.recording)?;
+        writeln!(f, "{}", self.why())?;
+        write!(f, "The history, as {FILE}:\n{}", self.history)
+    }
+}

@@ -1,0 +1,6 @@
+//! The library as its users see it.
+
+mod fresh_process;
+mod messages;
+mod programs;
+mod runtimes;

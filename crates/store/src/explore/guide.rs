@@ -1,0 +1,49 @@
+//! The choice that follows a plan, then the fixed policy, and remembers what it passed by.
+
+use rustc_hash::FxHashMap;
+use skew_model::SessionId;
+
+use super::plan::Plan;
+use crate::choice::{Choice, Place, Point};
+
+/// Follows a plan. Beyond it, the lowest session that can run goes next, and reads take the latest valid write.
+#[derive(Default, Debug)]
+pub(crate) struct Guide {
+    pub(crate) plan: Plan,
+    /// How many transactions have begun.
+    begun: usize,
+    /// The alternatives of each read that had some.
+    pub(crate) candidates: FxHashMap<(Place, u32), Vec<Option<Place>>>,
+}
+
+impl Guide {
+    pub(crate) fn new(plan: Plan) -> Guide {
+        Guide { plan, ..Guide::default() }
+    }
+}
+
+impl Choice for Guide {
+    fn pick(&mut self, point: Point<'_>) -> usize {
+        match point {
+            Point::Turn(sessions) => {
+                let planned = self.plan.steps.get(self.begun).map(|step| SessionId(step.task));
+                planned.and_then(|session| sessions.iter().position(|&other| other == session)).unwrap_or(0)
+            }
+            Point::Source(read) => {
+                self.candidates.insert((read.reader, read.number), read.sources.to_vec());
+                let step = self.begun.checked_sub(1).and_then(|at| self.plan.steps.get(at));
+                let planned = step.and_then(|step| step.sources.get(read.number as usize));
+                let at = planned.and_then(|planned| read.sources.iter().position(|source| source == planned));
+                at.unwrap_or(read.count - 1)
+            }
+        }
+    }
+
+    fn sees_sources(&self) -> bool {
+        true
+    }
+
+    fn began(&mut self) {
+        self.begun += 1;
+    }
+}

@@ -1,0 +1,128 @@
+//! A run as a short string, and back: `skew1.cc.none.transactions.0a2`.
+//!
+//! The level, the recency and the interleaving, then the picks: a character each, or for alternatives from the 65th on a
+//! number between `~`. All characters are safe in URLs, shells and Rust strings. Zeros at the end are left out.
+
+use std::fmt;
+
+use skew_model::Level;
+
+use crate::engine::Recency;
+use crate::picks::Pick;
+use crate::run::{Config, Interleaving};
+
+/// What starts the string; the number changes when the meaning of the rest does.
+const VERSION: &str = "skew1";
+const DIGITS: &[u8; 64] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
+const ESCAPE: char = '~';
+
+/// A run, to be made again.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Recording {
+    /// The default level of its transactions.
+    pub level: Level,
+    /// What its reads had to see.
+    pub recency: Recency,
+    /// Where sessions took turns.
+    pub interleaving: Interleaving,
+    /// The alternatives that were taken; from where they end, the first ones.
+    pub picks: Vec<u32>,
+}
+
+impl Recording {
+    /// The run that was made with this configuration and gave these answers.
+    pub fn new(config: &Config, picks: &[Pick]) -> Recording {
+        Recording {
+            level: config.level,
+            recency: config.recency,
+            interleaving: config.interleaving(),
+            picks: picks.iter().map(|pick| pick.chosen).collect(),
+        }
+    }
+
+    /// The configuration to make it with.
+    pub fn config(&self) -> Config {
+        Config { recency: self.recency, interleaving: Some(self.interleaving), ..Config::new(self.level) }
+    }
+
+    /// The run that a string describes.
+    pub fn parse(text: &str) -> Result<Recording, NotARecording> {
+        let fail = |why: String| Err(NotARecording { why });
+        let parts: Vec<&str> = text.trim().split('.').collect();
+        let [version, level, recency, interleaving, picks] = parts[..] else {
+            return fail(format!("it has {} parts between dots instead of 5", parts.len()));
+        };
+        if version != VERSION {
+            return fail(format!("it starts with `{version}`, and this version of Skew writes `{VERSION}`"));
+        }
+        let Some(level) = Level::ALL.into_iter().find(|known| known.id() == level) else {
+            return fail(format!("`{level}` is not the id of a level"));
+        };
+        let Some(recency) = [Recency::None, Recency::Commit].into_iter().find(|&known| word(known) == recency) else {
+            return fail(format!("`{recency}` is not a recency; there are `none` and `commit`"));
+        };
+        let known = [Interleaving::Transactions, Interleaving::Operations];
+        let Some(interleaving) = known.into_iter().find(|known| known.id() == interleaving) else {
+            return fail(format!(
+                "`{interleaving}` is not a way to interleave; there are `transactions`, `operations`"
+            ));
+        };
+        Ok(Recording { level, recency, interleaving, picks: parse_picks(picks)? })
+    }
+}
+
+impl fmt::Display for Recording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{VERSION}.{}.{}.{}.", self.level.id(), word(self.recency), self.interleaving.id())?;
+        let used = self.picks.iter().rposition(|&pick| pick != 0).map_or(0, |last| last + 1);
+        for &pick in &self.picks[..used] {
+            match DIGITS.get(pick as usize) {
+                Some(&digit) => write!(f, "{}", digit as char)?,
+                None => write!(f, "{ESCAPE}{pick}{ESCAPE}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a string is not a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NotARecording {
+    why: String,
+}
+
+impl fmt::Display for NotARecording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not a replay string: {}; copy it whole from the failing test", self.why)
+    }
+}
+
+impl std::error::Error for NotARecording {}
+
+fn word(recency: Recency) -> &'static str {
+    match recency {
+        Recency::None => "none",
+        Recency::Commit => "commit",
+    }
+}
+
+fn parse_picks(text: &str) -> Result<Vec<u32>, NotARecording> {
+    let mut picks = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        rest = &rest[first.len_utf8()..];
+        if first != ESCAPE {
+            let digit = DIGITS.iter().position(|&digit| char::from(digit) == first);
+            let unknown = || NotARecording { why: format!("`{first}` stands for no pick") };
+            picks.push(digit.ok_or_else(unknown)? as u32);
+            continue;
+        }
+        let Some((number, after)) = rest.split_once(ESCAPE) else {
+            return Err(NotARecording { why: format!("it ends within `{ESCAPE}…{ESCAPE}`") });
+        };
+        let wrong = |_| NotARecording { why: format!("`{ESCAPE}{number}{ESCAPE}` is not a number") };
+        picks.push(number.parse().map_err(wrong)?);
+        rest = after;
+    }
+    Ok(picks)
+}

@@ -1,0 +1,231 @@
+//! Runs as witnesses: told from a store step by step, and replayed on a fresh one.
+
+use std::fmt;
+
+use rustc_hash::FxHashMap;
+use skew_model::{Literal, SessionId, TxnId, Witness, WitnessAction, WitnessSource, WitnessStep};
+
+use crate::choice::{Choice, Place, Point};
+use crate::engine::{Recency, State};
+use crate::record::{Action, Record};
+use crate::store::{Options, Reads, Step, Store};
+use crate::versions::{INIT, Txn};
+
+/// What was shown by a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shown {
+    /// What was wrong, in words.
+    pub failure: String,
+    /// The string that repeats the run of the program, where there is one.
+    pub recording: Option<String>,
+}
+
+impl<V: Clone> Store<V> {
+    /// What happened, step by step.
+    pub fn witness(&self, shown: Shown, literal: impl Fn(&V) -> Literal) -> Witness {
+        let mut steps: Vec<(i64, WitnessStep)> = Vec::new();
+        for (at, record) in self.records.iter().enumerate() {
+            let txn = self.engine.base + at as u32;
+            let session = self.session_name(SessionId(self.engine.txn(txn).session)).to_owned();
+            let ended = match self.engine.txn(txn).state {
+                State::Open => None,
+                State::Committed => Some(WitnessAction::Commit),
+                State::RolledBack => Some(WitnessAction::Rollback),
+                State::Refused => Some(WitnessAction::Refused),
+            };
+            let begin = WitnessAction::Begin { txn: name(txn), level: record.level };
+            let ops = self.told_ops(record, &literal);
+            let end = ended.map(|action| (record.ended, action));
+            let told = [(record.began, begin)].into_iter().chain(ops).chain(end);
+            steps.extend(told.map(|(when, action)| (when, WitnessStep { session: session.clone(), action })));
+        }
+        steps.sort_by_key(|&(when, _)| when);
+        let init = self.keys.iter().filter_map(|key| Some((key.name.clone(), literal(key.initial.as_ref()?))));
+        Witness {
+            failure: shown.failure,
+            recording: shown.recording,
+            real_time: self.options.recency == Recency::Commit,
+            init: init.collect(),
+            sessions: self.session_names().map(str::to_owned).collect(),
+            steps: steps.into_iter().map(|(_, step)| step).collect(),
+        }
+    }
+
+    fn told_ops(&self, record: &Record<V>, literal: &impl Fn(&V) -> Literal) -> Vec<(i64, WitnessAction)> {
+        let mut statement = u32::MAX;
+        let told = record.ops.iter().map(|op| {
+            let joined = std::mem::replace(&mut statement, op.statement) == op.statement;
+            let key = self.keys[op.key as usize].name.clone();
+            let value = op.value.as_ref().map_or(Literal::Nil, literal);
+            let from = match op.action {
+                Action::Write => return (op.began, WitnessAction::Write { key, value, joined }),
+                Action::OwnRead => WitnessSource::Own,
+                Action::Read(INIT, _) => WitnessSource::Initial,
+                Action::Read(source, _) => WitnessSource::Txn(name(source)),
+            };
+            (op.began, WitnessAction::Read { key, value, from, joined })
+        });
+        told.collect()
+    }
+}
+
+fn name(txn: Txn) -> String {
+    format!("t{}", txn + 1)
+}
+
+/// A step that did not come out as the witness says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mismatch {
+    /// The step, from one.
+    pub step: usize,
+    /// What is different, in words.
+    pub what: String,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "step {} does not come out as the witness says: {}", self.step, self.what)
+    }
+}
+
+impl std::error::Error for Mismatch {}
+
+/// Runs a witness on a fresh store: every step in its order, every read from whom it read. Each step has to be one that
+/// the store can take.
+pub fn replay_witness(witness: &Witness) -> Result<Store<Literal>, Mismatch> {
+    let recency = if witness.real_time { Recency::Commit } else { Recency::None };
+    let mut replay = Replayed {
+        store: Store::new(Options { recency, retention: None }),
+        sessions: FxHashMap::default(),
+        open: FxHashMap::default(),
+        txns: FxHashMap::default(),
+    };
+    for session in &witness.sessions {
+        let id = replay.store.session(session);
+        replay.sessions.insert(session.clone(), id);
+    }
+    for (key, value) in &witness.init {
+        let id = replay.store.key(key);
+        let given = replay.store.init(id, value.clone());
+        given.map_err(|error| Mismatch { step: 0, what: error.to_string() })?;
+    }
+    for (at, step) in witness.steps.iter().enumerate() {
+        let next = witness.steps[at + 1..].iter().find(|next| next.session == step.session);
+        replay.step(step, next).map_err(|what| Mismatch { step: at + 1, what })?;
+    }
+    Ok(replay.store)
+}
+
+struct Replayed {
+    store: Store<Literal>,
+    sessions: FxHashMap<String, SessionId>,
+    open: FxHashMap<SessionId, TxnId>,
+    txns: FxHashMap<String, TxnId>,
+}
+
+/// Answers with the source that is wanted.
+struct Wanted {
+    source: Option<Place>,
+    missing: bool,
+}
+
+impl Choice for Wanted {
+    fn pick(&mut self, point: Point<'_>) -> usize {
+        let Point::Source(read) = point else { return 0 };
+        let at = read.sources.iter().position(|&source| source == self.source);
+        self.missing |= at.is_none();
+        at.unwrap_or(0)
+    }
+
+    fn sees_sources(&self) -> bool {
+        true
+    }
+}
+
+impl Replayed {
+    fn step(&mut self, step: &WitnessStep, next: Option<&WitnessStep>) -> Result<(), String> {
+        let &session = self.sessions.get(&step.session).ok_or(format!("there is no session `{}`", step.session))?;
+        if let WitnessAction::Begin { txn, level } = &step.action {
+            let id = self.store.begin(session, *level, Reads::Any).map_err(|error| error.to_string())?;
+            self.open.insert(session, id);
+            self.txns.insert(txn.clone(), id);
+            return Ok(());
+        }
+        let &txn = self.open.get(&session).ok_or(format!("`{}` has no transaction open", step.session))?;
+        let fails = |error: crate::Error| error.to_string();
+        match &step.action {
+            WitnessAction::Read { joined, .. } | WitnessAction::Write { joined, .. } if !joined => {
+                self.store.statement(txn).map_err(fails)?;
+            }
+            _ => {}
+        }
+        match &step.action {
+            WitnessAction::Begin { .. } => unreachable!("handled above"),
+            WitnessAction::Read { key, value, from, .. } => self.read(txn, key, value, from, next),
+            WitnessAction::Write { key, value, .. } => {
+                let key = self.store.key(key);
+                let value = (*value != Literal::Nil).then(|| value.clone());
+                match self.store.write(txn, key, value) {
+                    Ok(Step::Done(())) => Ok(()),
+                    Ok(Step::Wait(_)) => Err("it has to wait for a lock".to_owned()),
+                    // The witness says in its next step that the store refused it.
+                    Err(error) if error.is_retryable() && is_refused(next) => Ok(()),
+                    Err(error) => Err(error.to_string()),
+                }
+            }
+            WitnessAction::Commit => self.store.commit(txn).map_err(fails),
+            WitnessAction::Rollback => self.store.rollback(txn).map_err(fails),
+            WitnessAction::Refused if self.store.is_open(txn) => match self.store.commit(txn) {
+                Ok(()) => Err("the store does not refuse it".to_owned()),
+                Err(_) => Ok(()),
+            },
+            WitnessAction::Refused => Ok(()),
+        }
+    }
+
+    fn read(
+        &mut self,
+        txn: TxnId,
+        key: &str,
+        value: &Literal,
+        from: &WitnessSource,
+        next: Option<&WitnessStep>,
+    ) -> Result<(), String> {
+        let source = match from {
+            WitnessSource::Initial | WitnessSource::Own => None,
+            WitnessSource::Txn(name) => {
+                let &source = self.txns.get(name).ok_or(format!("transaction `{name}` has not begun"))?;
+                self.store.place(source.0)
+            }
+        };
+        let mut wanted = Wanted { source, missing: false };
+        let id = self.store.key(key);
+        let updates = next.is_some_and(
+            |next| matches!(&next.action, WitnessAction::Write { key: written, joined: true, .. } if written == key),
+        );
+        let read = if updates {
+            self.store.read_for_update(txn, id, &mut wanted)
+        } else {
+            self.store.read(txn, id, &mut wanted).map(Step::Done)
+        };
+        let saw = match read.map_err(|error| error.to_string())? {
+            Step::Done(saw) => saw.unwrap_or(Literal::Nil),
+            Step::Wait(_) => return Err("it has to wait for a lock".to_owned()),
+        };
+        let read_from = self.store.record(txn.0).ops.last().map(|op| op.action);
+        let as_said = match (from, read_from) {
+            (WitnessSource::Own, Some(Action::OwnRead)) => true,
+            (_, Some(Action::Read(found, _))) => self.store.place(found) == source,
+            _ => false,
+        };
+        if wanted.missing || !as_said {
+            return Err(format!("`{key}` cannot be read from there at this level"));
+        }
+        let (saw, said) = (skew_model::hist::literal_text(&saw), skew_model::hist::literal_text(value));
+        if saw == said { Ok(()) } else { Err(format!("`{key}` is {saw} and not {said}")) }
+    }
+}
+
+fn is_refused(next: Option<&WitnessStep>) -> bool {
+    next.is_some_and(|next| next.action == WitnessAction::Refused)
+}
