@@ -58,6 +58,6 @@ pub trait Choice {
         false
     }
 
-    /// A transaction has begun.
-    fn began(&mut self) {}
+    /// This transaction has begun.
+    fn began(&mut self, _txn: Place) {}
 }

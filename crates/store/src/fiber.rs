@@ -173,9 +173,16 @@ impl Fiber {
             }
             self.go(run, Resume::Unwind);
         }
-        // It catches every panic and goes on. Its stack cannot be used again, and must not be freed.
-        std::mem::forget(self.stack.take());
-        self.busy = false;
+        // It catches every panic and goes on.
+        self.give_up();
+    }
+
+    /// Leaves a job where it is. Its stack cannot be used again, and must not be freed.
+    pub(crate) fn give_up(&mut self) {
+        if self.busy {
+            std::mem::forget(self.stack.take());
+            self.busy = false;
+        }
     }
 
     fn go(&mut self, run: usize, resume: Resume) -> Progress {

@@ -10,10 +10,12 @@
 //! - `value`, `convert`: what keys hold
 //! - `shared`, `call`, `database`, `session`, `transaction`: the store for threads and for async code
 //! - `fiber`, `scheduler`, `db`, `run()`: programs whose interleaving is chosen too
+//! - [`campaign`], `predict`: many runs, and strategies that learn from them
 //! - [`explore()`]: every history of a program, once
 //! - [`replay`]: a run as a short string; [`witness`]: as a file that says every step
 
 mod call;
+pub mod campaign;
 mod candidates;
 pub mod choice;
 mod clocks;
@@ -29,6 +31,7 @@ mod locks;
 mod open;
 pub mod picks;
 mod position;
+mod predict;
 mod record;
 pub mod replay;
 pub mod retention;
@@ -44,6 +47,7 @@ mod value;
 mod versions;
 pub mod witness;
 
+pub use campaign::{Campaign, Strategy};
 pub use choice::Choice;
 pub use convert::FromValue;
 pub use database::Database;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::choice::{Choice, Point};
+use crate::choice::{Choice, Place, Point};
 
 /// One answer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -24,8 +24,8 @@ impl<C: Choice + ?Sized> Choice for Arc<Mutex<C>> {
         self.lock().unwrap_or_else(PoisonError::into_inner).sees_sources()
     }
 
-    fn began(&mut self) {
-        self.lock().unwrap_or_else(PoisonError::into_inner).began();
+    fn began(&mut self, txn: Place) {
+        self.lock().unwrap_or_else(PoisonError::into_inner).began(txn);
     }
 }
 
@@ -38,8 +38,8 @@ impl<C: Choice + ?Sized> Choice for Box<C> {
         (**self).sees_sources()
     }
 
-    fn began(&mut self) {
-        (**self).began();
+    fn began(&mut self, txn: Place) {
+        (**self).began(txn);
     }
 }
 
@@ -89,8 +89,8 @@ impl<C: Choice> Choice for Recorder<C> {
         self.choice.sees_sources()
     }
 
-    fn began(&mut self) {
-        self.choice.began();
+    fn began(&mut self, txn: Place) {
+        self.choice.began(txn);
     }
 }
 

@@ -214,7 +214,7 @@ pub(crate) fn run_at(
             None => database.shared.lock().scheduler().fail(Failure::Sessions { limit: MAX_FIBERS }),
         }
     }
-    fibers.unwind();
+    drop(fibers);
 
     let mut state = database.shared.lock();
     let mut scheduler = state.scheduler.take().expect("a run has a scheduler until it is over");
@@ -278,10 +278,15 @@ impl Fibers<'_> {
         }
         Some(progress)
     }
+}
 
-    /// Ends what has not ended: everything on the stacks is dropped, open transactions are rolled back.
-    fn unwind(&mut self) {
+/// Ends what has not ended: everything on the stacks is dropped, open transactions are rolled back.
+impl Drop for Fibers<'_> {
+    fn drop(&mut self) {
         let run = self.shared.run_number();
-        self.fibers.iter_mut().flatten().for_each(|fiber| fiber.unwind(run));
+        for fiber in self.fibers.iter_mut().flatten() {
+            // Somebody's own choice panicked: nothing can be unwound while that is.
+            if std::thread::panicking() { fiber.give_up() } else { fiber.unwind(run) }
+        }
     }
 }

@@ -22,7 +22,9 @@ impl SessionCore {
         let (id, reads) = (self.id, self.reads);
         Call::begin(&self.database.shared, move |state| {
             let txn = state.store.begin(id, level, reads)?;
-            state.choice.began();
+            if let Some(place) = state.store.place(txn.0) {
+                state.choice.began(place);
+            }
             if let Some(scheduler) = &mut state.scheduler {
                 scheduler.began(txn, id);
             }

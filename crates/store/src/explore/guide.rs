@@ -43,7 +43,7 @@ impl Choice for Guide {
         true
     }
 
-    fn began(&mut self) {
+    fn began(&mut self, _: Place) {
         self.begun += 1;
     }
 }

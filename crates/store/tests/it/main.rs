@@ -1,6 +1,12 @@
 //! Tests of the store.
 
+mod anomalies;
 mod completeness;
 mod exactness;
+mod misuse;
 mod programs;
+mod replay;
+mod scheduling;
+mod sessions;
 mod soundness;
+mod values;

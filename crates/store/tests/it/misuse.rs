@@ -2,6 +2,7 @@
 //! leaves the database usable.
 
 use skew_model::Level;
+use skew_store::choice::{Choice, Point};
 use skew_store::strategies::Random;
 use skew_store::{Config, Database, Db, Ended, Error, Failure, Run, run};
 
@@ -305,4 +306,24 @@ fn a_run_has_as_many_sessions_on_the_way_as_it_has_stacks() {
         }
     });
     assert_eq!(one_by_one.failure, None);
+}
+
+#[test]
+fn a_choice_that_panics_ends_its_run_only() {
+    struct Wrong;
+    impl Choice for Wrong {
+        fn pick(&mut self, point: Point<'_>) -> usize {
+            point.count()
+        }
+    }
+    let attempt = || run(&Config::new(Level::Ser), Box::new(Wrong), two_sessions).failure;
+    let failed = std::panic::catch_unwind(attempt);
+    assert!(!matches!(failed, Ok(None)), "the run does not succeed");
+    assert_eq!(made(Level::Ser, two_sessions).failure, None);
+}
+
+fn two_sessions(db: Db) {
+    for name in ["alice", "bob"] {
+        db.spawn(name, |session| session.transaction(|t| t.write(name, 1)));
+    }
 }
