@@ -1,28 +1,15 @@
 //! Many runs of a program, until one fails.
 
+use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use skew_model::Level;
-use skew_store::picks::Replay;
 use skew_store::replay::Recording;
-use skew_store::strategies::{Bias, Dice, Pct, Random};
-use skew_store::{Choice, Config, Db, Interleaving, Recency, Run, run};
+use skew_store::strategies::Bias;
+use skew_store::{Campaign, Config, Db, End, ExploreLimits, Explored, Interleaving, Recency, Run, Strategy, run};
 
 use crate::counterexample::{Counterexample, Origin};
-
-/// How runs choose.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Strategy {
-    /// At random; reads may prefer old or fresh versions.
-    Random(Bias),
-    /// Sessions have priorities that change at so many random turns; reads are random.
-    Pct {
-        /// How often priorities change in a run.
-        changes: usize,
-    },
-}
 
 /// Runs the program `runs` times at this level, with random interleavings and reads.
 ///
@@ -45,19 +32,30 @@ pub fn replay(recording: &str, program: impl Fn(Db) + 'static) {
         Ok(recording) => recording,
         Err(error) => panic!("{error}"),
     };
-    let choice = Arc::new(Mutex::new(Replay::new(recording.picks.clone())));
-    let made = run(&recording.config(), Box::new(choice.clone()), program);
-    let found = Counterexample::of(made, Origin::Replay);
-    let divergence = choice.lock().unwrap_or_else(PoisonError::into_inner).divergence();
-    match (divergence, found) {
+    let again = recording.run(program);
+    let found = Counterexample::of(&again.run, Origin::Replay);
+    let changed = "the replay string does not fit the program, which has changed since";
+    match (again.divergence, found) {
         (None, None) => {}
-        (None, Some(found)) => panic!("{found}"),
-        (Some(divergence), None) => panic!("{CHANGED}: {divergence}"),
-        (Some(divergence), Some(found)) => panic!("{CHANGED}: {divergence}. The run that it made instead:\n\n{found}"),
+        (None, Some(found)) => found.fail(),
+        (Some(divergence), None) => panic!("{changed}: {divergence}"),
+        (Some(divergence), Some(found)) => panic!("{changed}: {divergence}. The run that it made instead:\n{found}"),
     }
 }
 
-const CHANGED: &str = "the replay string does not fit the program, which has changed since";
+/// Visits every history that the program has at this level, once each, and says how many there are.
+///
+/// At `rc`, `ra` and `cc` it makes exactly one run for each; stronger levels are explored at the strongest of these that
+/// is weaker, and what is not within the level is left out. Sessions may depend on nothing but what they read from the
+/// database, on spawn and on join.
+///
+/// # Panics
+/// When a run fails, with the [`Counterexample`] as the message; and when there are more runs than
+/// [`ExploreLimits::default`] allows, because then nothing is known about the rest.
+#[track_caller]
+pub fn explore(level: Level, program: impl Fn(Db) + 'static) -> Explored {
+    Check::new(level).explore(program)
+}
 
 /// How a program is checked. Start with [`Check::new`], end with [`Check::check`] or [`Check::find`].
 ///
@@ -78,12 +76,19 @@ pub struct Check {
     runs: u64,
     seed: u64,
     strategy: Strategy,
+    limits: ExploreLimits,
 }
 
 impl Check {
     /// A thousand random runs at this level, from the same seed every time.
     pub fn new(level: Level) -> Check {
-        Check { config: Config::new(level), runs: 1000, seed: 0, strategy: Strategy::Random(Bias::Uniform) }
+        Check {
+            config: Config::new(level),
+            runs: 1000,
+            seed: 0,
+            strategy: Strategy::Random(Bias::Uniform),
+            limits: ExploreLimits::default(),
+        }
     }
 
     /// How many runs to make; `SKEW_RUNS` in the environment overrides it.
@@ -116,6 +121,11 @@ impl Check {
         Check { config: Config { max_steps, ..self.config }, ..self }
     }
 
+    /// How many runs [`Check::explore`] may make.
+    pub fn max_runs(self, max_runs: u64) -> Check {
+        Check { limits: ExploreLimits { max_runs }, ..self }
+    }
+
     /// Runs the program until a run fails, or as often as asked.
     ///
     /// # Panics
@@ -123,7 +133,7 @@ impl Check {
     #[track_caller]
     pub fn check(&self, program: impl Fn(Db) + 'static) {
         if let Some(found) = self.find(program) {
-            panic!("{found}");
+            found.fail();
         }
     }
 
@@ -132,13 +142,12 @@ impl Check {
         let runs = from_environment("SKEW_RUNS").unwrap_or(self.runs);
         let seed = from_environment("SKEW_SEED").unwrap_or(self.seed);
         let program = Rc::new(program);
-        let mut turns = FIRST_TURNS;
+        let mut campaign = Campaign::new(self.strategy, seed);
         for number in 0..runs {
             let program = program.clone();
-            let choice = self.choice(Dice::seed_of_run(seed, number), turns);
-            let made: Run = run(&self.config, choice, move |db| program(db));
-            turns = made.picks.len();
-            let found = Counterexample::of(made, Origin::Random { number: number + 1, runs, seed });
+            let made: Run = run(&self.config, campaign.choice(), move |db| program(db));
+            campaign.learn(&made);
+            let found = Counterexample::of(&made, Origin::Random { number: number + 1, runs, seed });
             if found.is_some() {
                 return found;
             }
@@ -146,16 +155,33 @@ impl Check {
         None
     }
 
-    fn choice(&self, seed: u64, turns: usize) -> Box<dyn Choice + Send> {
-        match self.strategy {
-            Strategy::Random(bias) => Box::new(Random::biased(seed, bias)),
-            Strategy::Pct { changes } => Box::new(Pct::new(seed, changes, turns)),
+    /// Visits every history once: see [`explore`].
+    ///
+    /// # Panics
+    /// When a run fails, when the limit of runs is reached, and when the program does not do the same twice.
+    #[track_caller]
+    pub fn explore(&self, program: impl Fn(Db) + 'static) -> Explored {
+        let program = Rc::new(program);
+        let mut found = None;
+        let mut number = 0;
+        let visit = |made: &Run| {
+            number += 1;
+            found = Counterexample::of(made, Origin::Explored { number });
+            if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let explored = match skew_store::explore(&self.config, self.limits, move |db| program(db), visit) {
+            Ok(explored) => explored,
+            Err(error) => panic!("{error}"),
+        };
+        if let Some(found) = found {
+            found.fail();
         }
+        if explored.end == End::MaxRuns {
+            panic!("unknown: {} runs were not all (`max_runs`); none of them failed", explored.runs);
+        }
+        explored
     }
 }
-
-/// How many turns the first run is expected to take; the others take about as many as the one before.
-const FIRST_TURNS: usize = 16;
 
 fn from_environment<T: FromStr>(name: &str) -> Option<T> {
     let text = std::env::var(name).ok()?;

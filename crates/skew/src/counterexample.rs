@@ -1,9 +1,10 @@
 //! A run that failed, in words: what failed, how to make the run again, the anomaly behind it, and the history.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use skew_check::check;
-use skew_model::{History, Level, Outcome, Status, Verdict};
+use skew_model::{History, Level, Outcome, Status, Verdict, Witness};
 use skew_report::{Report, Style, text};
 use skew_store::replay::Recording;
 use skew_store::{Failure, Run};
@@ -15,6 +16,8 @@ pub(crate) enum Origin {
     Random { number: u64, runs: u64, seed: u64 },
     /// It was made again from its recording.
     Replay,
+    /// It is one of all.
+    Explored { number: u64 },
 }
 
 /// A run that failed. As text it is what a failing test prints.
@@ -27,18 +30,43 @@ pub struct Counterexample {
     pub verdict: Verdict,
     /// The run, to be made again.
     pub recording: Recording,
+    /// The run step by step, to be replayed without the program; `skew replay` takes it as a file.
+    pub witness: Witness,
     origin: Origin,
 }
 
 impl Counterexample {
     /// The counterexample that a run is, if it failed.
-    pub(crate) fn of(made: Run, origin: Origin) -> Option<Counterexample> {
+    pub(crate) fn of(made: &Run, origin: Origin) -> Option<Counterexample> {
         let failure = made.failure.clone()?;
         // Printed and read again, so that every transaction has its line in the text that is shown.
         let text = made.history().to_string();
         let history = History::parse(&text).expect("a history that was printed can be read");
         let verdict = check(&history, Level::Ser);
-        Some(Counterexample { failure, history, verdict, recording: made.recording(), origin })
+        let (recording, witness) = (made.recording(), made.witness());
+        Some(Counterexample { failure, history, verdict, recording, witness, origin })
+    }
+
+    /// Ends the test with this as the message. If `SKEW_WITNESS` names a folder, the witness is written there, under the
+    /// name of the test.
+    #[track_caller]
+    pub(crate) fn fail(&self) -> ! {
+        match self.write_witness() {
+            None => panic!("{self}"),
+            Some(Ok(file)) => panic!("{self}\nwitness: skew replay {file}\n"),
+            Some(Err(why)) => panic!("{self}\nthe witness could not be written: {why}\n"),
+        }
+    }
+
+    fn write_witness(&self) -> Option<Result<String, String>> {
+        let folder = PathBuf::from(std::env::var_os("SKEW_WITNESS")?);
+        let thread = std::thread::current();
+        let name: String = thread.name().unwrap_or("witness").replace("::", "-");
+        let file = folder.join(format!("{name}.json"));
+        let written = std::fs::create_dir_all(&folder)
+            .and_then(|()| std::fs::write(&file, skew_formats::witness::write(&self.witness)));
+        let shown = file.display().to_string();
+        Some(written.map(|()| shown.clone()).map_err(|error| format!("{shown}: {error}")))
     }
 
     fn why(&self) -> String {
@@ -84,6 +112,7 @@ impl fmt::Display for Counterexample {
             Origin::Random { number, runs, seed } => {
                 writeln!(f, "in run {number} of {runs} at {level}, seed {seed}")?;
             }
+            Origin::Explored { number } => writeln!(f, "in history {number} that was explored at {level}")?,
             Origin::Replay => writeln!(f, "in a run at {level} that was made again")?,
         }
         writeln!(f, "replay: skew::replay(\"{}\", …)\n", self.recording)?;

@@ -39,6 +39,18 @@
 //! assert!(again.is_err(), "it fails as it did before");
 //! ```
 //!
+//! Random runs find what is there to be found; [`explore`] visits every history of a small program, so that what it does
+//! not find is not there:
+//!
+//! ```
+//! # use skew::{Db, Level};
+//! # fn program(db: Db) {
+//! #     db.spawn("alice", |session| session.transaction(|t| t.write("x", 1)));
+//! # }
+//! let explored = skew::explore(Level::Ser, program);
+//! println!("{} histories, none of them overdraws", explored.histories);
+//! ```
+//!
 //! In a test, call [`check_random`]: it panics with the assertion, the anomaly behind it, the history, and a string with
 //! which [`replay`] makes the same run again, in any process.
 //!
@@ -53,11 +65,12 @@
 mod check;
 mod counterexample;
 
-pub use check::{Check, Strategy, check_random, replay};
+pub use check::{Check, check_random, explore, replay};
 pub use counterexample::Counterexample;
 pub use skew_check::check as check_history;
 pub use skew_model::{Anomaly, History, Level, Verdict};
 pub use skew_store::{
-    AsyncSession, AsyncTransaction, Choice, Config, Content, Database, Db, Ended, Entry, Error, Failure, FromValue,
-    Interleaving, JoinHandle, Pick, Reads, Recency, Run, Session, Transaction, Value, picks, run, strategies,
+    AsyncSession, AsyncTransaction, Choice, Config, Content, Database, Db, Ended, Entry, Error, ExploreLimits,
+    Explored, Failure, FromValue, Interleaving, JoinHandle, Pick, Reads, Recency, Run, Session, Strategy, Transaction,
+    Value, picks, run, strategies,
 };

@@ -100,12 +100,19 @@ pub struct Replay {
     picks: Vec<u32>,
     next: usize,
     divergence: Option<Divergence>,
+    /// Whether the picks were made with all sources listed.
+    listed: bool,
 }
 
 impl Replay {
     /// Takes these alternatives, in this order.
     pub fn new(picks: Vec<u32>) -> Replay {
-        Replay { picks, next: 0, divergence: None }
+        Replay { picks, next: 0, divergence: None, listed: false }
+    }
+
+    /// The same, for picks that were made with or without all sources listed.
+    pub(crate) fn listed(self, listed: bool) -> Replay {
+        Replay { listed, ..self }
     }
 
     /// Where the program asked for something else than when the picks were recorded, after the run has ended.
@@ -126,6 +133,10 @@ impl Choice for Replay {
         let missing = Divergence::Missing { at: self.next, chosen, among: point.count() };
         self.divergence.get_or_insert(missing);
         0
+    }
+
+    fn sees_sources(&self) -> bool {
+        self.listed
     }
 }
 

@@ -1,20 +1,47 @@
 //! A run as a short string, and back: `skew1.cc.none.transactions.0a2`.
 //!
-//! The level, the recency and the interleaving, then the picks: a character each, or for alternatives from the 65th on a
+//! The level, the recency, the interleaving and how the choice was asked, then the picks: a character each, or for alternatives from the 65th on a
 //! number between `~`. All characters are safe in URLs, shells and Rust strings. Zeros at the end are left out.
 
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use skew_model::Level;
 
+use crate::db::Db;
 use crate::engine::Recency;
-use crate::picks::Pick;
-use crate::run::{Config, Interleaving};
+use crate::picks::{Divergence, Pick, Replay};
+use crate::run::{Config, Interleaving, Run, run_at};
+use crate::store::Strength;
 
 /// What starts the string; the number changes when the meaning of the rest does.
 const VERSION: &str = "skew1";
 const DIGITS: &[u8; 64] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
 const ESCAPE: char = '~';
+
+/// What marks a run whose choice saw all sources.
+const LISTED: &str = "-listed";
+/// The interleaving of an explored run.
+const EXPLORED: &str = "histories";
+
+/// What the choice of a run was asked.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Made {
+    /// Sources were drawn where there were many.
+    Drawn,
+    /// All sources were listed.
+    Listed,
+    /// The same, and levels that look at the commit order ran at a weaker one: the history was judged in the end.
+    Explored,
+}
+
+/// A run that was made again.
+pub struct Again {
+    /// The run.
+    pub run: Run,
+    /// Where the program did something else than when it was recorded.
+    pub divergence: Option<Divergence>,
+}
 
 /// A run, to be made again.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,17 +52,20 @@ pub struct Recording {
     pub recency: Recency,
     /// Where sessions took turns.
     pub interleaving: Interleaving,
+    /// What its choice was asked.
+    pub made: Made,
     /// The alternatives that were taken; from where they end, the first ones.
     pub picks: Vec<u32>,
 }
 
 impl Recording {
     /// The run that was made with this configuration and gave these answers.
-    pub fn new(config: &Config, picks: &[Pick]) -> Recording {
+    pub fn new(config: &Config, made: Made, picks: &[Pick]) -> Recording {
         Recording {
             level: config.level,
             recency: config.recency,
             interleaving: config.interleaving(),
+            made,
             picks: picks.iter().map(|pick| pick.chosen).collect(),
         }
     }
@@ -43,6 +73,16 @@ impl Recording {
     /// The configuration to make it with.
     pub fn config(&self) -> Config {
         Config { recency: self.recency, interleaving: Some(self.interleaving), ..Config::new(self.level) }
+    }
+
+    /// Makes the run again.
+    pub fn run(&self, body: impl FnOnce(Db) + 'static) -> Again {
+        let listed = self.made != Made::Drawn;
+        let choice = Arc::new(Mutex::new(Replay::new(self.picks.clone()).listed(listed)));
+        let strength = if self.made == Made::Explored { Strength::Explorable } else { Strength::Asked };
+        let run = run_at(&self.config(), strength, Box::new(choice.clone()), body);
+        let divergence = choice.lock().unwrap_or_else(PoisonError::into_inner).divergence();
+        Again { run, divergence }
     }
 
     /// The run that a string describes.
@@ -61,19 +101,29 @@ impl Recording {
         let Some(recency) = [Recency::None, Recency::Commit].into_iter().find(|&known| word(known) == recency) else {
             return fail(format!("`{recency}` is not a recency; there are `none` and `commit`"));
         };
+        let (turns, made) = match interleaving.strip_suffix(LISTED) {
+            _ if interleaving == EXPLORED => (Interleaving::Transactions.id(), Made::Explored),
+            Some(turns) => (turns, Made::Listed),
+            None => (interleaving, Made::Drawn),
+        };
         let known = [Interleaving::Transactions, Interleaving::Operations];
-        let Some(interleaving) = known.into_iter().find(|known| known.id() == interleaving) else {
+        let Some(interleaving) = known.into_iter().find(|known| known.id() == turns) else {
             return fail(format!(
-                "`{interleaving}` is not a way to interleave; there are `transactions`, `operations`"
+                "`{interleaving}` is not a way to interleave; there are `transactions`, `operations`, `{EXPLORED}`"
             ));
         };
-        Ok(Recording { level, recency, interleaving, picks: parse_picks(picks)? })
+        Ok(Recording { level, recency, interleaving, made, picks: parse_picks(picks)? })
     }
 }
 
 impl fmt::Display for Recording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{VERSION}.{}.{}.{}.", self.level.id(), word(self.recency), self.interleaving.id())?;
+        write!(f, "{VERSION}.{}.{}.", self.level.id(), word(self.recency))?;
+        match self.made {
+            Made::Drawn => write!(f, "{}.", self.interleaving.id())?,
+            Made::Listed => write!(f, "{}{LISTED}.", self.interleaving.id())?,
+            Made::Explored => write!(f, "{EXPLORED}.")?,
+        }
         let used = self.picks.iter().rposition(|&pick| pick != 0).map_or(0, |last| last + 1);
         for &pick in &self.picks[..used] {
             match DIGITS.get(pick as usize) {

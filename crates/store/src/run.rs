@@ -11,7 +11,7 @@ use crate::engine::Recency;
 use crate::fiber::{Fiber, Job, MAX_FIBERS, Payload, Progress, is_unwound};
 use crate::picks::{Pick, Recorder};
 use crate::record::Footprint;
-use crate::replay::Recording;
+use crate::replay::{Made, Recording};
 use crate::scheduler::{Lineage, Scheduler, TaskId};
 use crate::shared::Shared;
 use crate::store::{Options, Strength};
@@ -130,6 +130,7 @@ pub struct Run {
     config: Config,
     database: Database,
     lineage: Vec<Lineage>,
+    made: Made,
 }
 
 impl Run {
@@ -157,7 +158,7 @@ impl Run {
 
     /// The run, to be made again; as a string with `to_string`.
     pub fn recording(&self) -> Recording {
-        Recording::new(&self.config, &self.picks)
+        Recording::new(&self.config, self.made, &self.picks)
     }
 
     /// The database as the run left it.
@@ -197,6 +198,11 @@ pub(crate) fn run_at(
     choice: Box<dyn Choice + Send>,
     body: impl FnOnce(Db) + 'static,
 ) -> Run {
+    let made = match strength {
+        Strength::Explorable => Made::Explored,
+        Strength::Asked if choice.sees_sources() => Made::Listed,
+        Strength::Asked => Made::Drawn,
+    };
     let database = Database { shared: Shared::new(config.options(), config.level, Recorder::new(choice)) };
     let mut state = database.shared.lock();
     state.store.strength = strength;
@@ -224,7 +230,7 @@ pub(crate) fn run_at(
     drop(state);
     // What the closures have captured is dropped without the lock, because it may hold sessions.
     drop((jobs, main));
-    Run { failure: scheduler.take_failure(), picks, config: *config, database, lineage }
+    Run { failure: scheduler.take_failure(), picks, config: *config, database, lineage, made }
 }
 
 fn next_task(shared: &Shared) -> Option<TaskId> {

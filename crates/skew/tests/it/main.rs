@@ -1,5 +1,6 @@
 //! The library as its users see it.
 
+mod exploring;
 mod fresh_process;
 mod messages;
 mod programs;

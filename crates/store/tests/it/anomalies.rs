@@ -8,17 +8,8 @@ use skew_model::{History, Level, Literal, OpId, OpKind, Status, anomaly};
 use skew_store::strategies::{Dice, Random};
 use skew_store::{Config, Db, End, Error, ExploreLimits, Interleaving, Recency, Transaction, explore, run};
 
-const LEVELS: [Level; 9] = [
-    Level::Ru,
-    Level::Rc,
-    Level::Ra,
-    Level::Cc,
-    Level::Mvrc,
-    Level::Pc,
-    Level::Psi,
-    Level::Si,
-    Level::Ser,
-];
+const LEVELS: [Level; 9] =
+    [Level::Ru, Level::Rc, Level::Ra, Level::Cc, Level::Mvrc, Level::Pc, Level::Psi, Level::Si, Level::Ser];
 
 /// How many random runs may pass before a history that is allowed has been seen.
 const RUNS: u64 = 200_000;

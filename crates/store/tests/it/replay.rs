@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use skew_model::Level;
 use skew_store::picks::{Divergence, Replay};
-use skew_store::replay::Recording;
+use skew_store::replay::{Made, Recording};
 use skew_store::strategies::{Dice, Random};
 use skew_store::{Config, Db, Interleaving, Recency, run};
 
@@ -28,12 +28,12 @@ fn a_string_makes_the_same_run_again() {
                 let config = Config { recency, ..Config::new(level) };
                 let first = run(&config, Box::new(Random::new(seed)), program);
                 let recording = Recording::parse(&first.recording().to_string()).expect("it was printed");
-                let replay = Arc::new(Mutex::new(Replay::new(recording.picks.clone())));
-                let second = run(&recording.config(), Box::new(replay.clone()), program);
+                let again = recording.run(program);
+                let second = again.run;
                 assert_eq!(first.failure, second.failure);
                 assert_eq!(first.picks, second.picks);
                 assert_eq!(first.history().to_string(), second.history().to_string());
-                assert_eq!(replay.lock().expect("nothing panics").divergence(), None);
+                assert_eq!(again.divergence, None);
                 failures += usize::from(first.failure.is_some());
             }
         }
@@ -59,6 +59,7 @@ fn print_and_parse_are_inverse() {
             level: Level::ALL[dice.below(Level::ALL.len())],
             recency: if round % 2 == 0 { Recency::None } else { Recency::Commit },
             interleaving: if round % 3 == 0 { Interleaving::Operations } else { Interleaving::Transactions },
+            made: [Made::Drawn, Made::Listed][dice.below(2)],
             picks,
         };
         let text = recording.to_string();
@@ -70,7 +71,7 @@ fn print_and_parse_are_inverse() {
 #[test]
 fn zeros_at_the_end_are_left_out() {
     let config = Config::new(Level::Cc);
-    let recording = |picks: &[u32]| Recording { picks: picks.to_vec(), ..Recording::new(&config, &[]) };
+    let recording = |picks: &[u32]| Recording { picks: picks.to_vec(), ..Recording::new(&config, Made::Drawn, &[]) };
     assert_eq!(recording(&[0, 1, 63, 64, 0, 0]).to_string(), "skew1.cc.none.transactions.01_~64~");
     assert_eq!(recording(&[0, 0]).to_string(), "skew1.cc.none.transactions.");
 }
@@ -83,7 +84,10 @@ fn what_is_not_a_recording_is_refused_with_a_reason() {
         ("skew2.cc.none.transactions.0", "it starts with `skew2`, and this version of Skew writes `skew1`"),
         ("skew1.best.none.transactions.0", "`best` is not the id of a level"),
         ("skew1.cc.some.transactions.0", "`some` is not a recency; there are `none` and `commit`"),
-        ("skew1.cc.none.rows.0", "`rows` is not a way to interleave; there are `transactions`, `operations`"),
+        (
+            "skew1.cc.none.rows.0",
+            "`rows` is not a way to interleave; there are `transactions`, `operations`, `histories`",
+        ),
         ("skew1.cc.none.operations.0 1", "` ` stands for no pick"),
         ("skew1.cc.none.operations.01~7", "it ends within `~…~`"),
         ("skew1.cc.none.operations.~x~", "`~x~` is not a number"),
