@@ -1,7 +1,8 @@
 //! Small programs, and running them on a store operation by operation.
 
-use skew_model::{History, Level, Literal, SessionId, TxnId};
+use skew_model::{History, Level, Literal, SessionId, TxnId, Witness};
 use skew_store::choice::{Choice, Point};
+use skew_store::witness::Shown;
 use skew_store::{Error, Options, Reads, Step, Store};
 
 /// One operation of a program. Keys are small numbers.
@@ -89,6 +90,7 @@ fn random_op(dice: &mut Dice, keys: usize, scans: bool) -> Op {
 /// What came of a run.
 pub struct Ran {
     pub history: History,
+    pub witness: Witness,
     pub committed: usize,
     pub refused: usize,
 }
@@ -123,7 +125,10 @@ pub fn run(program: &Program, options: Options, dice: &mut Dice) -> Ran {
             }
         }
     }
-    Ran { history: store.history(|&value| Literal::Int(value)), committed, refused }
+    let literal = |&value: &i64| Literal::Int(value);
+    let shown = Shown { failure: "nothing".to_owned(), recording: None };
+    let (history, witness) = (store.history(literal), store.witness(shown, literal));
+    Ran { history, witness, committed, refused }
 }
 
 /// One operation, or begin, or end; whether a transaction committed.

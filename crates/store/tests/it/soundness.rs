@@ -4,10 +4,11 @@
 //! `SKEW_RANDOM=100000 cargo test --release -p skew-store soundness` for as many runs.
 
 use skew_check::{Assumptions, Checker, Options as CheckOptions};
-use skew_model::{Level, Scope};
+use skew_model::{Level, Literal, Scope};
+use skew_store::witness::replay_witness;
 use skew_store::{Options, Recency};
 
-use crate::programs::{Dice, random_program, run};
+use crate::programs::{Dice, Ran, random_program, run};
 
 const LEVELS: [Level; 10] = [
     Level::Ru,
@@ -34,7 +35,21 @@ fn stays_within_its_levels(seed: u64, level: &dyn Fn(&mut Dice) -> Level, recenc
     let checker = Checker::new(&ran.history, CheckOptions { assumptions, ..CheckOptions::default() });
     let holds = checker.holds(Scope::Declared);
     assert_eq!(holds, Some(true), "seed {seed}, recency {recency:?}\n{program:?}\n{}", ran.history);
+    is_replayed(seed, &ran);
     (ran.committed, ran.refused)
+}
+
+/// A witness, written and read, comes out the same.
+fn is_replayed(seed: u64, ran: &Ran) {
+    let text = skew_formats::witness::write(&ran.witness);
+    let read = skew_formats::witness::read(&text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+    assert_eq!(read, ran.witness, "seed {seed}");
+    let again = replay_witness(&read).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+    // Scans come back as the reads that they are, so what they did not find is not said, nor that they took time.
+    let text = ran.history.to_string();
+    if !text.contains("nil") && !text.contains("..") {
+        assert_eq!(again.history(Literal::clone).to_string(), ran.history.to_string(), "seed {seed}");
+    }
 }
 
 #[test]
