@@ -3,7 +3,8 @@
 //! Valid candidates are found among the last versions of the key: everything before the first one that no version which
 //! the reader must see has overwritten is out. Few candidates are listed and tested one by one; among many, one is
 //! drawn and tested, and drawn again if it fails, so that a read does not cost more in a longer history. Every valid
-//! candidate can be drawn; what the reader must see anyway is the way out when luck does not come.
+//! candidate can be drawn, newer ones more easily than those of the far past; what the reader must see anyway is the way
+//! out when luck does not come.
 
 use crate::engine::{Engine, Order};
 use crate::sight::Sight;
@@ -12,7 +13,7 @@ use crate::versions::{INIT, Txn};
 /// More candidates than this are not listed unless the choice asks for it.
 const LISTED: usize = 8;
 
-/// How often a candidate is drawn from all of them before the range is halved.
+/// How often a candidate is drawn from all of them, and then from each half of what is left.
 const DRAWS: usize = 16;
 
 /// Which of the valid candidates the reads of a transaction may return.
@@ -79,8 +80,19 @@ impl Engine {
         reader: Txn,
         key: u32,
         found: &Candidates,
-        mut pick: impl FnMut(usize) -> usize,
+        mut ask: impl FnMut(usize) -> usize,
     ) -> Option<Txn> {
+        let mut pick = |count: usize| if count == 1 { 0 } else { ask(count) };
+        let octaves = found.drawn.ilog2() as usize + 1;
+        for _ in 0..DRAWS {
+            // The last, the last two, four, eight, …: as likely as each other, so that a version from the far past is
+            // possible and not the rule.
+            let newest = found.drawn.min(1 << pick(octaves));
+            let source = self.draw(key, found, found.drawn - newest + pick(newest));
+            if self.is_valid(reader, key, source, found) {
+                return Some(source);
+            }
+        }
         let mut range = found.drawn;
         while range > 1 {
             for _ in 0..DRAWS {
@@ -156,17 +168,17 @@ impl Engine {
     fn place_range(&self, reader: Txn, key: u32, candidates: &mut Candidates) {
         let versions = &self.keys[key as usize];
         let sight = self.txn(reader).sight;
-        let lower = if sight == Sight::StatementPrefix { self.txn(reader).seen } else { self.lower_bound(reader) };
+        let lower = if sight == Sight::StatementPrefix { self.running(reader).seen } else { self.lower_bound(reader) };
         let upper = self.overwritten(reader);
         candidates.first = versions.up_to(lower);
-        let end = versions.list.partition_point(|version| version.position < upper);
+        let end = versions.before(upper);
         candidates.drawn = 1 + end.max(candidates.first) - candidates.first;
     }
 
     /// Whether a place is left for the reader when it takes the source's version for the newest.
     fn has_place(&self, reader: Txn, key: u32, source: Txn) -> bool {
         let sight = self.txn(reader).sight;
-        let seen = if sight == Sight::StatementPrefix { self.txn(reader).seen } else { self.lower_bound(reader) };
+        let seen = if sight == Sight::StatementPrefix { self.running(reader).seen } else { self.lower_bound(reader) };
         let index = self.version_of(source, key);
         let versions = &self.keys[key as usize];
         let lower = index.map_or(seen, |index| seen.max(versions.list[index].position));
@@ -180,7 +192,7 @@ impl Engine {
             return true;
         }
         let mut floors = Vec::new();
-        self.txn(reader).reads.iter().all(|read| {
+        self.running(reader).reads.iter().all(|read| {
             self.new_floors(reader, source, read.key, &mut floors);
             let version = self.version_of(read.source, read.key);
             floors.iter().all(|&floor| self.version_of(floor, read.key) <= version)

@@ -98,10 +98,10 @@ impl Engine {
     /// An open transaction goes on in the closed order.
     fn see_sources(&mut self, txn: Txn) {
         let session = self.sessions[self.txn(txn).session as usize].last_position;
-        let sources = self.txn(txn).reads.iter().filter(|read| read.source != INIT && read.source >= self.base);
+        let sources = self.running(txn).reads.iter().filter(|read| read.source != INIT && read.source >= self.base);
         let seen = sources.map(|read| self.txn(read.source).position).fold(session, Position::max);
-        let txn = self.txn_mut(txn);
-        (txn.seen, txn.seen_next) = (seen, seen);
+        let running = self.running_mut(txn);
+        (running.seen, running.seen_next) = (seen, seen);
     }
 
     /// The reader has read from the source.
@@ -110,7 +110,7 @@ impl Engine {
             return;
         }
         let position = self.txn(source).position;
-        let reader = self.txn_mut(reader);
+        let reader = self.running_mut(reader);
         reader.seen_next = reader.seen_next.max(position);
         if own_row == OwnRow::No {
             reader.seen = reader.seen.max(position);
@@ -120,11 +120,11 @@ impl Engine {
     /// The first place at which something that the transaction has read is overwritten; for a level whose statements
     /// look separately, that the current statement has read.
     pub(crate) fn overwritten(&self, reader: Txn) -> Position {
-        let txn = self.txn(reader);
+        let (sight, running) = (self.txn(reader).sight, self.running(reader));
         let looks_along = |read: &&Read| {
-            txn.sight != Sight::StatementPrefix || read.statement == txn.statement && read.own_row == OwnRow::No
+            sight != Sight::StatementPrefix || read.statement == running.statement && read.own_row == OwnRow::No
         };
-        txn.reads.iter().filter(looks_along).map(|read| self.overwriting(read)).min().unwrap_or(Position::NEVER)
+        running.reads.iter().filter(looks_along).map(|read| self.overwriting(read)).min().unwrap_or(Position::NEVER)
     }
 
     /// The place of the version after the one that was read.
@@ -134,9 +134,9 @@ impl Engine {
 
     /// A place that the transaction comes after: what it sees, and who wrote (or looked at) what it writes.
     pub(crate) fn lower_bound(&self, txn: Txn) -> Position {
-        let state = self.txn(txn);
+        let state = self.running(txn);
         let mut lower = state.seen.max(state.seen_next);
-        match state.sight {
+        match self.txn(txn).sight {
             Sight::Prefix { conflicts: Conflicts::Refused } => {
                 for &key in &state.writes {
                     lower = lower.max(self.last_position(key));
@@ -168,7 +168,7 @@ impl Engine {
         let others = self.open.iter().filter(|&&open| open != txn && self.txn(open).sight.looks_from_a_place());
         let read_it = others.filter(|&&open| {
             let forgotten = |source: Txn| source == INIT || source < self.base;
-            let reads = &self.txn(open).reads;
+            let reads = &self.running(open).reads;
             reads.iter().any(|read| read.key == key && (read.source == last || last == INIT && forgotten(read.source)))
         });
         read_it.map(|&open| self.lower_bound_without_looks(open)).max().unwrap_or(Position::FIRST)
@@ -176,9 +176,9 @@ impl Engine {
 
     /// Its `seen` and, at `ser`, the writers that it comes after; other open transactions' looks bound only commits.
     fn lower_bound_without_looks(&self, txn: Txn) -> Position {
-        let state = self.txn(txn);
+        let state = self.running(txn);
         let writes = state.writes.iter().map(|&key| self.last_position(key).max(self.last_looked(key)));
-        let wrote = if state.sight == Sight::Everything { writes.max() } else { None };
+        let wrote = if self.txn(txn).sight == Sight::Everything { writes.max() } else { None };
         state.seen.max(state.seen_next).max(wrote.unwrap_or(Position::FIRST))
     }
 
@@ -206,7 +206,7 @@ impl Engine {
     pub(crate) fn commit_closed(&mut self, txn: Txn) -> Result<Position, Conflict> {
         let (lower, upper) = (self.lower_bound(txn), self.overwritten(txn));
         let sight = self.txn(txn).sight;
-        let read_only = self.txn(txn).writes.is_empty();
+        let read_only = self.running(txn).writes.is_empty();
         self.see_overwritten(txn);
         let conflict = || Conflict(self.conflicting_key(txn));
         let place = match sight {
@@ -232,8 +232,8 @@ impl Engine {
 
     /// Whoever it overwrites becomes a cause through version order.
     fn see_overwritten(&mut self, txn: Txn) {
-        for at in 0..self.txn(txn).writes.len() {
-            let key = self.txn(txn).writes[at];
+        for at in 0..self.running(txn).writes.len() {
+            let key = self.running(txn).writes[at];
             if let Some(last) = self.keys[key as usize].list.last().map(|last| last.writer) {
                 let (session, number) = self.place(last);
                 self.before.join(txn, last);
@@ -246,7 +246,7 @@ impl Engine {
     /// At `psi`: nothing that it read is overwritten by somebody whom it sees.
     fn sees_what_it_read(&self, txn: Txn) -> bool {
         let row = self.before.row(txn);
-        self.txn(txn).reads.iter().all(|read| {
+        self.running(txn).reads.iter().all(|read| {
             let versions = &self.keys[read.key as usize];
             let next = self.version_of(read.source, read.key).map_or(0, |index| index + 1);
             versions.list.get(next).is_none_or(|next| {
@@ -259,13 +259,13 @@ impl Engine {
     /// At `mvrc`: nobody has overwritten a row that it read under its lock. Only transactions of other levels, which
     /// take no locks, can have.
     fn rows_are_last(&self, txn: Txn) -> bool {
-        let mut own_rows = self.txn(txn).reads.iter().filter(|read| read.own_row == OwnRow::Yes);
+        let mut own_rows = self.running(txn).reads.iter().filter(|read| read.own_row == OwnRow::Yes);
         own_rows.all(|read| self.overwriting(read) == Position::NEVER)
     }
 
     /// A key to blame: one that it read and somebody has overwritten, or one that it writes.
     fn conflicting_key(&self, txn: Txn) -> u32 {
-        let state = self.txn(txn);
+        let state = self.running(txn);
         let overwritten = state.reads.iter().find(|read| self.overwriting(read) != Position::NEVER);
         overwritten.map(|read| read.key).or(state.writes.first().copied()).expect("who neither reads nor writes fits")
     }
@@ -275,8 +275,8 @@ impl Engine {
         if !self.txn(txn).sight.looks_from_a_place() {
             return;
         }
-        for at in 0..self.txn(txn).reads.len() {
-            let read = self.txn(txn).reads[at];
+        for at in 0..self.running(txn).reads.len() {
+            let read = self.running(txn).reads[at];
             let index = self.version_of(read.source, read.key);
             let versions = &mut self.keys[read.key as usize];
             let looked = match index {

@@ -26,15 +26,20 @@ pub(crate) struct Transaction {
     pub(crate) state: State,
     /// Its place in a closed commit order, once it has committed.
     pub(crate) position: Position,
+}
+
+/// What only a running transaction has. It is kept with the session, which runs one at a time, and used again.
+#[derive(Clone, Debug)]
+pub(crate) struct Running {
     /// In a closed order: it sees at least everything up to here.
     pub(crate) seen: Position,
     /// The same from the next statement on.
     pub(crate) seen_next: Position,
     /// Who had committed before it began, where real time counts.
     pub(crate) began_after: Option<Box<[u32]>>,
-    /// What it has read from others; emptied when it ends.
+    /// What it has read from others.
     pub(crate) reads: Vec<Read>,
-    /// The keys that it has written; emptied when it ends.
+    /// The keys that it has written.
     pub(crate) writes: Vec<u32>,
     pub(crate) statement: u32,
 }
@@ -74,6 +79,7 @@ pub(crate) struct Session {
     /// How many transactions it has begun.
     pub(crate) number: u32,
     pub(crate) open: Option<Txn>,
+    pub(crate) running: Running,
     /// Its last committed transaction.
     pub(crate) last: Option<Txn>,
     pub(crate) last_position: Position,
@@ -142,7 +148,15 @@ impl Engine {
     }
 
     pub(crate) fn session(&mut self) -> u32 {
-        self.sessions.push(Session { number: 0, open: None, last: None, last_position: Position::FIRST });
+        let running = Running {
+            seen: Position::FIRST,
+            seen_next: Position::FIRST,
+            began_after: None,
+            reads: Vec::new(),
+            writes: Vec::new(),
+            statement: 0,
+        };
+        self.sessions.push(Session { number: 0, open: None, running, last: None, last_position: Position::FIRST });
         self.committed.push(0);
         self.forgotten.push(0);
         self.causes.widen(self.sessions.len());
@@ -163,6 +177,16 @@ impl Engine {
         &mut self.txns[(txn - self.base) as usize]
     }
 
+    /// What a running transaction has.
+    pub(crate) fn running(&self, txn: Txn) -> &Running {
+        &self.sessions[self.txn(txn).session as usize].running
+    }
+
+    pub(crate) fn running_mut(&mut self, txn: Txn) -> &mut Running {
+        let session = self.txn(txn).session as usize;
+        &mut self.sessions[session].running
+    }
+
     /// Begins a transaction; the level is one that the store runs.
     pub(crate) fn begin(&mut self, session: u32, level: Level, sight: Sight) -> Txn {
         if sight.needs_closed_order() {
@@ -171,23 +195,18 @@ impl Engine {
         let timed = self.recency == Recency::Commit || level == Level::Sser;
         let txn = self.base + self.txns.len() as u32;
         let seen = self.first_seen(session, timed);
+        let began_after = timed.then(|| self.committed.clone().into_boxed_slice());
         let state = &mut self.sessions[session as usize];
         state.number += 1;
         state.open = Some(txn);
+        let running = &mut state.running;
+        (running.seen, running.seen_next) = (seen, seen);
+        (running.began_after, running.statement) = (began_after, 0);
+        running.reads.clear();
+        running.writes.clear();
         self.open.push(txn);
-        self.txns.push(Transaction {
-            session,
-            number: state.number,
-            sight,
-            state: State::Open,
-            position: Position::NEVER,
-            seen,
-            seen_next: seen,
-            began_after: timed.then(|| self.committed.clone().into_boxed_slice()),
-            reads: Vec::new(),
-            writes: Vec::new(),
-            statement: 0,
-        });
+        let number = state.number;
+        self.txns.push(Transaction { session, number, sight, state: State::Open, position: Position::NEVER });
         self.begin_clocks(txn);
         txn
     }
@@ -205,7 +224,7 @@ impl Engine {
         if let Order::Open(edges) = &mut self.order {
             edges.push();
         }
-        let (session, began_after) = (self.txn(txn).session, self.txn(txn).began_after.clone());
+        let (session, began_after) = (self.txn(txn).session, self.running(txn).began_after.clone());
         for clocks in [&mut self.causes, &mut self.before] {
             join(clocks.row_mut(txn), &self.forgotten);
             if let Some(began_after) = &began_after {
@@ -261,11 +280,12 @@ impl Engine {
             (Order::Closed(positions), Recency::Commit) => positions.end(),
             _ => Position::FIRST,
         };
-        let txn = self.txn_mut(txn);
-        txn.statement += 1;
-        txn.seen = txn.seen.max(txn.seen_next);
-        if txn.sight == Sight::StatementPrefix {
-            txn.seen = txn.seen.max(now);
+        let sight = self.txn(txn).sight;
+        let running = self.running_mut(txn);
+        running.statement += 1;
+        running.seen = running.seen.max(running.seen_next);
+        if sight == Sight::StatementPrefix {
+            running.seen = running.seen.max(now);
         }
     }
 
@@ -282,7 +302,7 @@ impl Engine {
         if source != INIT && source >= self.base {
             self.add_cause(source, txn);
         }
-        let reader = self.txn_mut(txn);
+        let reader = self.running_mut(txn);
         let read = Read { key, source, statement: reader.statement, own_row };
         if !reader.reads.contains(&read) {
             reader.reads.push(read);
@@ -291,7 +311,7 @@ impl Engine {
 
     /// The transaction writes the key for the first time.
     pub(crate) fn write(&mut self, txn: Txn, key: u32) -> Result<(), Conflict> {
-        self.txn_mut(txn).writes.push(key);
+        self.running_mut(txn).writes.push(key);
         self.keys[key as usize].dirty.push(txn);
         match self.order {
             Order::Open(_) => Ok(()),
@@ -306,7 +326,8 @@ impl Engine {
             Order::Closed(_) => self.commit_closed(txn)?,
         };
         let (session, number) = self.place(txn);
-        for key in self.txn(txn).writes.clone() {
+        for at in 0..self.running(txn).writes.len() {
+            let key = self.running(txn).writes[at];
             let versions = &mut self.keys[key as usize];
             versions.dirty.retain(|&writer| writer != txn);
             versions.push(txn, session as u32, number, position);
@@ -328,7 +349,6 @@ impl Engine {
         self.open.retain(|&open| open != txn);
         let ended = self.txn_mut(txn);
         ended.state = state;
-        (ended.reads, ended.writes, ended.began_after) = (Vec::new(), Vec::new(), None);
         let session = ended.session as usize;
         self.sessions[session].open = None;
     }

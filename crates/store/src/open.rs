@@ -77,7 +77,7 @@ impl Engine {
                 floors.extend(versions.seen_by(self.before.row(reader)).map(|seen| seen.writer))
             }
             Sight::SessionAndSources => {
-                match &txn.began_after {
+                match &self.running(reader).began_after {
                     Some(clock) => floors.extend(self.seen_by_short(key, clock)),
                     None => {
                         let last = versions.chain(txn.session).and_then(|chain| chain.writes.last());
@@ -102,7 +102,7 @@ impl Engine {
     }
 
     fn sources_that_write(&self, reader: Txn, key: u32, floors: &mut Vec<Txn>) {
-        for read in &self.txn(reader).reads {
+        for read in &self.running(reader).reads {
             if self.version_of(read.source, key).is_some() && !floors.contains(&read.source) {
                 floors.push(read.source);
             }
@@ -145,7 +145,7 @@ impl Engine {
             Sight::Causes => self.causes.row(reader)[session] >= number,
             Sight::CausesAndVersions => self.before.row(reader)[session] >= number,
             Sight::EarlierSources => false,
-            _ => self.txn(reader).reads.iter().any(|read| read.source == source),
+            _ => self.running(reader).reads.iter().any(|read| read.source == source),
         }
     }
 
@@ -173,7 +173,7 @@ impl Engine {
         }
         let mut targets: Vec<Target> = Vec::new();
         let mut scratch = Vec::new();
-        for read in &self.txn(reader).reads {
+        for read in &self.running(reader).reads {
             self.new_floors(reader, source, read.key, &mut scratch);
             scratch.retain(|&floor| floor != read.source);
             if scratch.is_empty() {
@@ -233,8 +233,8 @@ impl Engine {
         if source == INIT || source < self.base || self.is_cause(source, reader) {
             return;
         }
-        for at in 0..self.txn(reader).reads.len() {
-            let read = self.txn(reader).reads[at];
+        for at in 0..self.running(reader).reads.len() {
+            let read = self.running(reader).reads[at];
             self.new_floors(reader, source, read.key, &mut floors);
             for &floor in floors.iter().filter(|&&floor| floor != read.source) {
                 self.follow(floor, read.source);

@@ -8,14 +8,14 @@ use crate::choice::Place;
 use crate::engine::{Engine, State};
 use crate::versions::{INIT, Txn};
 
-/// One transaction's operations.
+/// One transaction.
 #[derive(Clone, Debug)]
-pub(crate) struct Record<V> {
+pub(crate) struct Record {
     pub(crate) level: Level,
     pub(crate) mode: Reads,
-    pub(crate) ops: Vec<Op<V>>,
-    /// For each key that it has written, its last write.
-    pub(crate) own: FxHashMap<u32, u32>,
+    /// Where its operations begin among those of ended transactions, once it has ended, and how many there are.
+    pub(crate) first: usize,
+    pub(crate) count: usize,
     pub(crate) scans: Vec<Scan>,
     /// How many reads from other transactions it has made.
     pub(crate) reads: u32,
@@ -55,24 +55,88 @@ pub(crate) struct Scan {
     pub(crate) began: i64,
 }
 
-impl<V> Record<V> {
+impl Record {
     pub(crate) fn new(level: Level, mode: Reads, began: i64) -> Self {
-        Record {
-            level,
-            mode,
-            ops: Vec::new(),
-            own: FxHashMap::default(),
-            scans: Vec::new(),
-            reads: 0,
-            began,
-            ended: began,
+        Record { level, mode, first: 0, count: 0, scans: Vec::new(), reads: 0, began, ended: began }
+    }
+}
+
+/// The operations of all transactions: those that have ended in one row, those that run with their sessions.
+#[derive(Clone, Debug)]
+pub(crate) struct Operations<V> {
+    ended: Vec<Op<V>>,
+    /// How many have been forgotten.
+    forgotten: usize,
+    running: Vec<RunningOps<V>>,
+}
+
+/// What a session's running transaction has done.
+#[derive(Clone, Debug)]
+struct RunningOps<V> {
+    ops: Vec<Op<V>>,
+    /// For each key that it has written, its last write.
+    written: FxHashMap<u32, u32>,
+}
+
+impl<V> Operations<V> {
+    pub(crate) fn new() -> Self {
+        Operations { ended: Vec::new(), forgotten: 0, running: Vec::new() }
+    }
+
+    /// Makes room for another session.
+    pub(crate) fn session(&mut self) {
+        self.running.push(RunningOps { ops: Vec::new(), written: FxHashMap::default() });
+    }
+
+    /// The operations of a transaction.
+    pub(crate) fn of(&self, engine: &Engine, txn: Txn, record: &Record) -> &[Op<V>] {
+        let state = engine.txn(txn);
+        match state.state {
+            State::Open => &self.running[state.session as usize].ops,
+            _ => &self.ended[record.first - self.forgotten..][..record.count],
         }
     }
 
-    /// What the transaction has written to the key last.
-    pub(crate) fn written(&self, key: u32) -> Option<&Option<V>> {
-        self.own.get(&key).map(|&at| &self.ops[at as usize].value)
+    /// Which of its operations is the last write of the key.
+    pub(crate) fn last_write(&self, engine: &Engine, txn: Txn, record: &Record, key: u32) -> Option<u32> {
+        let state = engine.txn(txn);
+        if state.state == State::Open {
+            return self.running[state.session as usize].written.get(&key).copied();
+        }
+        let ops = self.of(engine, txn, record);
+        ops.iter().rposition(|op| op.action == Action::Write && op.key == key).map(|at| at as u32)
     }
+
+    /// Adds an operation of the session's running transaction; whether it is its first write of the key.
+    pub(crate) fn push(&mut self, session: u32, op: Op<V>) -> FirstWrite {
+        let running = &mut self.running[session as usize];
+        let (write, key, at) = (op.action == Action::Write, op.key, running.ops.len() as u32);
+        running.ops.push(op);
+        if write && running.written.insert(key, at).is_none() { FirstWrite::Yes } else { FirstWrite::No }
+    }
+
+    /// The session's transaction has ended.
+    pub(crate) fn end(&mut self, session: u32, record: &mut Record) {
+        let running = &mut self.running[session as usize];
+        (record.first, record.count) = (self.forgotten + self.ended.len(), running.ops.len());
+        self.ended.append(&mut running.ops);
+        running.written.clear();
+    }
+
+    /// Forgets what comes before all of these transactions, of which some have not ended.
+    pub(crate) fn forget_before<'r>(&mut self, kept: impl Iterator<Item = &'r Record>) {
+        let all = self.forgotten + self.ended.len();
+        let first = kept.filter(|record| record.count > 0).map(|record| record.first).min().unwrap_or(all);
+        self.ended.drain(..first - self.forgotten);
+        self.forgotten = first;
+    }
+}
+
+/// Whether a transaction has not written a key before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FirstWrite {
+    Yes,
+    No,
 }
 
 /// A transaction of a run, by its place in the program.
@@ -121,7 +185,8 @@ pub(crate) struct Recorded<'a, V> {
     pub(crate) engine: &'a Engine,
     pub(crate) sessions: &'a [String],
     pub(crate) keys: &'a [KeyRecord<V>],
-    pub(crate) records: &'a [Record<V>],
+    pub(crate) records: &'a [Record],
+    pub(crate) operations: &'a Operations<V>,
     pub(crate) times: Times,
 }
 
@@ -154,12 +219,19 @@ impl<V> Recorded<'_, V> {
             if self.times == Times::Told && status == Status::Committed {
                 builder.span(id, record.began, record.ended);
             }
-            self.operations(record, &mut builder, literal);
+            self.tell_operations(txn, record, &mut builder, literal);
         }
         builder.finish()
     }
 
-    fn operations(&self, record: &Record<V>, builder: &mut HistoryBuilder, literal: &mut dyn FnMut(&V) -> Literal) {
+    fn tell_operations(
+        &self,
+        txn: Txn,
+        record: &Record,
+        builder: &mut HistoryBuilder,
+        literal: &mut dyn FnMut(&V) -> Literal,
+    ) {
+        let ops = self.operations.of(self.engine, txn, record);
         let mut last_statement = u32::MAX;
         let mut add = |builder: &mut HistoryBuilder, op: &Op<V>| {
             let kind = if op.action == Action::Write { OpKind::Write } else { OpKind::Read };
@@ -183,14 +255,14 @@ impl<V> Recorded<'_, V> {
             last_statement = op.statement;
         };
         let mut scans = record.scans.iter().peekable();
-        for at in 0..=record.ops.len() {
+        for at in 0..=ops.len() {
             while let Some(scan) = scans.next_if(|scan| scan.at == at) {
                 for key in self.came_later(scan) {
                     let Scan { statement, began, .. } = *scan;
                     add(builder, &Op { action: Action::Read(INIT, 0), key, value: None, statement, began });
                 }
             }
-            if let Some(op) = record.ops.get(at) {
+            if let Some(op) = ops.get(at) {
                 add(builder, op);
             }
         }

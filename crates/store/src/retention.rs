@@ -30,6 +30,7 @@ impl<V: Clone> Store<V> {
         self.engine.forget(cut);
         self.records.drain(..(cut - self.engine.base) as usize);
         self.engine.base = cut;
+        self.operations.forget_before(self.records.iter());
     }
 
     /// The last version before the cut becomes the initial one.
@@ -37,7 +38,8 @@ impl<V: Clone> Store<V> {
         let engine = &self.engine;
         let gone = engine.keys[key].list.iter().map(|version| version.writer).filter(|&writer| writer < cut);
         let Some(last) = gone.max_by_key(|&writer| engine.rank(writer)) else { return };
-        let value = self.record(last).written(key as u32).expect("a writer has written the key").clone();
+        let write = self.last_write(last, key as u32).expect("a writer has written the key");
+        let value = self.ops(last)[write as usize].value.clone();
         self.keys[key].initial = value;
         self.keys[key].settled = Some(last);
     }
@@ -64,7 +66,7 @@ impl Engine {
     /// A transaction below the cut that overwrote what an open transaction has read: the open one cannot be made to see
     /// it.
     fn overwriter_of_open_read(&self, cut: Txn) -> Option<Txn> {
-        let reads = self.open.iter().flat_map(|&open| &self.txn(open).reads);
+        let reads = self.open.iter().flat_map(|&open| &self.running(open).reads);
         let older = |read: &Read| {
             let rank = if read.source == INIT || read.source < self.base { None } else { Some(self.rank(read.source)) };
             let writers = self.keys[read.key as usize].list.iter().map(|version| version.writer);
@@ -116,8 +118,9 @@ impl Engine {
             let open = self.open[at];
             join(self.causes.row_mut(open), &self.forgotten);
             join(self.before.row_mut(open), &self.forgotten);
-            let (position, state) = (self.forgotten_position, &mut self.txns[(open - cut) as usize]);
-            state.seen = state.seen.max(position);
+            let session = self.txns[(open - cut) as usize].session as usize;
+            let running = &mut self.sessions[session].running;
+            running.seen = running.seen.max(self.forgotten_position);
         }
     }
 }

@@ -13,7 +13,9 @@ use crate::engine::{Conflict, Engine, Order, OwnRow, State};
 use crate::error::{Ended, Error};
 use crate::locks::{Lock, Locks};
 use crate::position::Position;
-use crate::record::{Action, Footprint, FootprintStep, KeyRecord, Op, Record, Recorded, Scan, Times, status};
+use crate::record::{
+    Action, FirstWrite, Footprint, FootprintStep, KeyRecord, Op, Operations, Record, Recorded, Scan, Times, status,
+};
 use crate::sight::{Sight, explorable};
 use crate::versions::{INIT, Txn};
 
@@ -55,7 +57,8 @@ pub struct Store<V> {
     pub(crate) keys: Vec<KeyRecord<V>>,
     key_numbers: FxHashMap<String, u32>,
     keys_by_name: BTreeMap<String, u32>,
-    pub(crate) records: Vec<Record<V>>,
+    pub(crate) records: Vec<Record>,
+    pub(crate) operations: Operations<V>,
     locks: Locks,
     /// For each prefix that somebody scanned, the latest place from which.
     scanned: BTreeMap<String, Position>,
@@ -77,6 +80,7 @@ impl<V: Clone> Store<V> {
             key_numbers: FxHashMap::default(),
             keys_by_name: BTreeMap::new(),
             records: Vec::new(),
+            operations: Operations::new(),
             locks: Locks::default(),
             scanned: BTreeMap::new(),
             times: if options.recency == Recency::Commit { Times::Told } else { Times::Left },
@@ -89,6 +93,7 @@ impl<V: Clone> Store<V> {
     /// A new session. Sessions are numbered in the order of these calls.
     pub fn session(&mut self, name: &str) -> SessionId {
         self.sessions.push(name.to_owned());
+        self.operations.session();
         SessionId(self.engine.session())
     }
 
@@ -124,8 +129,11 @@ impl<V: Clone> Store<V> {
     pub fn init(&mut self, key: Key, value: V) -> Result<(), Error> {
         let used = !self.records.is_empty() || self.engine.base > 0;
         let written = !self.engine.keys[key.0 as usize].list.is_empty();
-        let read = |record: &Record<V>| record.ops.iter().any(|op| op.key == key.0) || !record.scans.is_empty();
-        if used && (written || self.engine.base > 0 || self.records.iter().any(read)) {
+        let looked = |(at, record): (usize, &Record)| {
+            let ops = self.operations.of(&self.engine, self.engine.base + at as u32, record);
+            ops.iter().any(|op| op.key == key.0) || !record.scans.is_empty()
+        };
+        if used && (written || self.engine.base > 0 || self.records.iter().enumerate().any(looked)) {
             return Err(Error::LateInit { key: self.key_name(key).to_owned() });
         }
         self.keys[key.0 as usize].initial = Some(value);
@@ -160,8 +168,8 @@ impl<V: Clone> Store<V> {
     /// What the key holds, as far as the transaction can tell: `None` if it was never written, or deleted.
     pub fn read(&mut self, txn: TxnId, key: Key, choice: &mut dyn Choice) -> Result<Option<V>, Error> {
         self.must_be_open(txn)?;
-        if let Some(value) = self.record(txn.0).written(key.0) {
-            let value = value.clone();
+        if let Some(write) = self.last_write(txn.0, key.0) {
+            let value = self.ops(txn.0)[write as usize].value.clone();
             self.log(txn.0, Action::OwnRead, key.0, value.clone());
             return Ok(value);
         }
@@ -175,7 +183,7 @@ impl<V: Clone> Store<V> {
     /// version is read.
     pub fn read_for_update(&mut self, txn: TxnId, key: Key, choice: &mut dyn Choice) -> Result<Step<Option<V>>, Error> {
         self.must_be_open(txn)?;
-        if self.engine.txn(txn.0).sight != Sight::StatementPrefix || self.record(txn.0).own.contains_key(&key.0) {
+        if self.engine.txn(txn.0).sight != Sight::StatementPrefix || self.last_write(txn.0, key.0).is_some() {
             return self.read(txn, key, choice).map(Step::Done);
         }
         if let Some(holder) = self.lock(txn.0, key.0)? {
@@ -193,10 +201,10 @@ impl<V: Clone> Store<V> {
         {
             return Ok(Step::Wait(holder));
         }
-        let at = self.record(txn.0).ops.len() as u32;
-        self.log(txn.0, Action::Write, key.0, value);
-        let first = self.record_mut(txn.0).own.insert(key.0, at).is_none();
-        if first && let Err(conflict) = self.engine.write(txn.0, key.0) {
+        let first = self.log(txn.0, Action::Write, key.0, value);
+        if first == FirstWrite::Yes
+            && let Err(conflict) = self.engine.write(txn.0, key.0)
+        {
             return Err(self.refuse(txn.0, conflict));
         }
         Ok(Step::Done(()))
@@ -213,9 +221,10 @@ impl<V: Clone> Store<V> {
                 found.push((Key(key), value));
             }
         }
-        let (statement, began, known) = (self.engine.txn(txn.0).statement, self.now, self.keys.len());
-        let record = self.record_mut(txn.0);
-        record.scans.push(Scan { prefix: prefix.to_owned(), at: record.ops.len(), keys: known, statement, began });
+        let (statement, began, known) = (self.engine.running(txn.0).statement, self.now, self.keys.len());
+        let at = self.ops(txn.0).len();
+        let scan = Scan { prefix: prefix.to_owned(), at, keys: known, statement, began };
+        self.record_mut(txn.0).scans.push(scan);
         Ok(found)
     }
 
@@ -251,8 +260,8 @@ impl<V: Clone> Store<V> {
 
     /// Everything that happened, transactions in the order in which they began.
     pub fn history(&self, mut literal: impl FnMut(&V) -> Literal) -> History {
-        let Store { engine, sessions, keys, records, .. } = self;
-        Recorded { engine, sessions, keys, records, times: self.times }.history(&mut literal)
+        let Store { engine, sessions, keys, records, operations, .. } = self;
+        Recorded { engine, sessions, keys, records, operations, times: self.times }.history(&mut literal)
     }
 
     /// Who read from whom, transactions in the order in which they began.
@@ -263,7 +272,7 @@ impl<V: Clone> Store<V> {
 
     fn footprint(&self, txn: Txn) -> Footprint {
         let record = self.record(txn);
-        let steps = record.ops.iter().filter_map(|op| match op.action {
+        let steps = self.ops(txn).iter().filter_map(|op| match op.action {
             Action::Write => Some(FootprintStep::Write { key: op.key }),
             Action::OwnRead => None,
             Action::Read(source, write) => Some(FootprintStep::Read { key: op.key, source: self.place(source), write }),
@@ -304,9 +313,8 @@ impl<V: Clone> Store<V> {
         let (value, write) = match source {
             INIT => (self.keys[key as usize].initial.clone(), 0),
             _ => {
-                let record = self.record(source);
-                let &write = record.own.get(&key).expect("a source has written the key");
-                (record.ops[write as usize].value.clone(), write)
+                let write = self.last_write(source, key).expect("a source has written the key");
+                (self.ops(source)[write as usize].value.clone(), write)
             }
         };
         self.engine.read(txn, key, source, own_row);
@@ -336,12 +344,24 @@ impl<V: Clone> Store<V> {
     fn end(&mut self, txn: Txn) {
         self.locks.release(txn);
         self.now += 1;
-        self.record_mut(txn).ended = self.now;
+        let session = self.engine.txn(txn).session;
+        let record = &mut self.records[(txn - self.engine.base) as usize];
+        record.ended = self.now;
+        self.operations.end(session, record);
     }
 
-    fn log(&mut self, txn: Txn, action: Action, key: u32, value: Option<V>) {
-        let (statement, began) = (self.engine.txn(txn).statement, self.now);
-        self.record_mut(txn).ops.push(Op { action, key, value, statement, began });
+    fn log(&mut self, txn: Txn, action: Action, key: u32, value: Option<V>) -> FirstWrite {
+        let (statement, began) = (self.engine.running(txn).statement, self.now);
+        self.operations.push(self.engine.txn(txn).session, Op { action, key, value, statement, began })
+    }
+
+    /// What the transaction has done.
+    pub(crate) fn ops(&self, txn: Txn) -> &[Op<V>] {
+        self.operations.of(&self.engine, txn, self.record(txn))
+    }
+
+    pub(crate) fn last_write(&self, txn: Txn, key: u32) -> Option<u32> {
+        self.operations.last_write(&self.engine, txn, self.record(txn), key)
     }
 
     /// A new key: whoever scanned its prefix has seen that it was not there.
@@ -382,11 +402,11 @@ impl<V: Clone> Store<V> {
         if txn < self.engine.base { State::Committed } else { self.engine.txn(txn).state }
     }
 
-    pub(crate) fn record(&self, txn: Txn) -> &Record<V> {
+    pub(crate) fn record(&self, txn: Txn) -> &Record {
         &self.records[(txn - self.engine.base) as usize]
     }
 
-    fn record_mut(&mut self, txn: Txn) -> &mut Record<V> {
+    fn record_mut(&mut self, txn: Txn) -> &mut Record {
         &mut self.records[(txn - self.engine.base) as usize]
     }
 

@@ -28,10 +28,7 @@ pub(crate) struct Chain {
 impl Chain {
     /// How many of the writes are by transactions up to this number.
     pub(crate) fn up_to(&self, number: u32) -> usize {
-        match self.writes.last() {
-            Some(&(last, _)) if last <= number => self.writes.len(),
-            _ => self.writes.partition_point(|&(write, _)| write <= number),
-        }
+        partition_from_end(&self.writes, |&(write, _)| write <= number)
     }
 }
 
@@ -92,10 +89,12 @@ impl Versions {
 
     /// How many versions come no later than this place.
     pub(crate) fn up_to(&self, position: Position) -> usize {
-        match self.list.last() {
-            Some(last) if last.position <= position => self.list.len(),
-            _ => self.list.partition_point(|version| version.position <= position),
-        }
+        partition_from_end(&self.list, |version| version.position <= position)
+    }
+
+    /// How many versions come before this place.
+    pub(crate) fn before(&self, position: Position) -> usize {
+        partition_from_end(&self.list, |version| version.position < position)
     }
 }
 
@@ -105,4 +104,18 @@ pub(crate) struct Seen {
     pub(crate) writer: Txn,
     pub(crate) session: u32,
     pub(crate) number: u32,
+}
+
+/// `partition_point`, for a point that is most often near the end: looks at the last, then ever further back, so that a
+/// long list costs no more than a short one.
+fn partition_from_end<T>(list: &[T], before: impl Fn(&T) -> bool) -> usize {
+    let (mut end, mut step) = (list.len(), 1);
+    while end > 0 {
+        let start = end.saturating_sub(step);
+        if before(&list[start]) {
+            return start + list[start..end].partition_point(before);
+        }
+        (end, step) = (start, step * 2);
+    }
+    0
 }

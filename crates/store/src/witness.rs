@@ -7,7 +7,7 @@ use skew_model::{Literal, SessionId, TxnId, Witness, WitnessAction, WitnessSourc
 
 use crate::choice::{Choice, Place, Point};
 use crate::engine::{Recency, State};
-use crate::record::{Action, Record};
+use crate::record::Action;
 use crate::store::{Options, Reads, Step, Store};
 use crate::versions::{INIT, Txn};
 
@@ -34,7 +34,7 @@ impl<V: Clone> Store<V> {
                 State::Refused => Some(WitnessAction::Refused),
             };
             let begin = WitnessAction::Begin { txn: name(txn), level: record.level };
-            let ops = self.told_ops(record, &literal);
+            let ops = self.told_ops(txn, &literal);
             let end = ended.map(|action| (record.ended, action));
             let told = [(record.began, begin)].into_iter().chain(ops).chain(end);
             steps.extend(told.map(|(when, action)| (when, WitnessStep { session: session.clone(), action })));
@@ -51,9 +51,9 @@ impl<V: Clone> Store<V> {
         }
     }
 
-    fn told_ops(&self, record: &Record<V>, literal: &impl Fn(&V) -> Literal) -> Vec<(i64, WitnessAction)> {
+    fn told_ops(&self, txn: Txn, literal: &impl Fn(&V) -> Literal) -> Vec<(i64, WitnessAction)> {
         let mut statement = u32::MAX;
-        let told = record.ops.iter().map(|op| {
+        let told = self.ops(txn).iter().map(|op| {
             let joined = std::mem::replace(&mut statement, op.statement) == op.statement;
             let key = self.keys[op.key as usize].name.clone();
             let value = op.value.as_ref().map_or(Literal::Nil, literal);
@@ -210,7 +210,7 @@ impl Replayed {
             Step::Done(saw) => saw.unwrap_or(Literal::Nil),
             Step::Wait(_) => return Err("it has to wait for a lock".to_owned()),
         };
-        let read_from = self.store.record(txn.0).ops.last().map(|op| op.action);
+        let read_from = self.store.ops(txn.0).last().map(|op| op.action);
         let as_said = match (from, read_from) {
             (WitnessSource::Own, Some(Action::OwnRead)) => true,
             (_, Some(Action::Read(found, _))) => self.store.place(found) == source,
