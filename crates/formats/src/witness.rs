@@ -8,12 +8,13 @@
 //!     { "session": "alice", "do": "begin", "txn": "t1", "level": "cc" },
 //!     { "session": "alice", "do": "read", "key": "x", "value": 0, "from": "init" },
 //!     { "session": "alice", "do": "write", "key": "x", "value": 1, "joined": true },
-//!     { "session": "alice", "do": "commit" } ] }
+//!     { "session": "alice", "do": "commit" } ],
+//!   "anomaly": "lost-update",  "history": ["init  x=0", "alice t1 @cc  r x=0<init  w x=1"] }
 //! ```
 //! `from` is `init`, `own`, or the name of a transaction after a colon (`:t1`). `null` is no value: writing it deletes.
 
 use serde_json::{Map, Value, json};
-use skew_model::{Level, Literal, Witness, WitnessAction, WitnessSource, WitnessStep};
+use skew_model::{Anomaly, Level, Literal, Witness, WitnessAction, WitnessSource, WitnessStep};
 
 /// The version of the format.
 const VERSION: u64 = 1;
@@ -22,16 +23,19 @@ const VERSION: u64 = 1;
 pub fn write(witness: &Witness) -> String {
     let init: Map<String, Value> = witness.init.iter().map(|(key, value)| (key.clone(), literal(value))).collect();
     let steps: Vec<String> = witness.steps.iter().map(|step| format!("    {}", step_json(step))).collect();
+    let lines: Vec<String> = witness.history.lines().map(|line| format!("    {}", json!(line))).collect();
     // One step a line, so that people can read it and diffs make sense.
     format!(
         "{{\n  \"skew\": \"witness\",\n  \"version\": {VERSION},\n  \"failure\": {},\n  \"replay\": {},\n  \"recency\": {},\n  \
-         \"init\": {},\n  \"sessions\": {},\n  \"steps\": [\n{}\n  ]\n}}\n",
+         \"init\": {},\n  \"sessions\": {},\n  \"steps\": [\n{}\n  ],\n  \"anomaly\": {},\n  \"history\": [\n{}\n  ]\n}}\n",
         json!(witness.failure),
         json!(witness.recording),
         json!(if witness.real_time { "commit" } else { "none" }),
         json!(init),
         json!(witness.sessions),
         steps.join(",\n"),
+        json!(witness.anomaly.map(|anomaly| anomaly.id())),
+        lines.join(",\n"),
     )
 }
 
@@ -62,41 +66,37 @@ pub fn read(text: &str) -> Result<Witness, String> {
         steps: steps
             .map(|(at, step)| step_of(step).map_err(|error| format!("step {}: {error}", at + 1)))
             .collect::<Result<_, _>>()?,
+        history: list("history")?.iter().map(|line| format!("{}\n", line.as_str().unwrap_or_default())).collect(),
+        anomaly: document["anomaly"].as_str().and_then(Anomaly::find),
     })
 }
 
-fn step_json(step: &WitnessStep) -> Value {
-    let mut fields = Map::new();
-    fields.insert("session".to_owned(), json!(step.session));
-    let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
-    let mut joined_now = false;
+/// One step, its fields in the order in which people read them.
+fn step_json(step: &WitnessStep) -> String {
+    let mut fields = vec![("session", json!(step.session))];
+    let mut joins = false;
     match &step.action {
         WitnessAction::Begin { txn, level } => {
-            put("do", json!("begin"));
-            put("txn", json!(txn));
-            put("level", json!(level.id()));
+            fields.extend([("do", json!("begin")), ("txn", json!(txn)), ("level", json!(level.id()))]);
         }
         WitnessAction::Read { key, value, from, joined } => {
-            put("do", json!("read"));
-            put("key", json!(key));
-            put("value", literal(value));
-            put("from", json!(source_text(from)));
-            joined_now = *joined;
+            fields.extend([("do", json!("read")), ("key", json!(key)), ("value", literal(value))]);
+            fields.push(("from", json!(source_text(from))));
+            joins = *joined;
         }
         WitnessAction::Write { key, value, joined } => {
-            put("do", json!("write"));
-            put("key", json!(key));
-            put("value", literal(value));
-            joined_now = *joined;
+            fields.extend([("do", json!("write")), ("key", json!(key)), ("value", literal(value))]);
+            joins = *joined;
         }
-        WitnessAction::Commit => _ = put("do", json!("commit")),
-        WitnessAction::Rollback => _ = put("do", json!("rollback")),
-        WitnessAction::Refused => _ = put("do", json!("refused")),
+        WitnessAction::Commit => fields.push(("do", json!("commit"))),
+        WitnessAction::Rollback => fields.push(("do", json!("rollback"))),
+        WitnessAction::Refused => fields.push(("do", json!("refused"))),
     }
-    if joined_now {
-        put("joined", json!(true));
+    if joins {
+        fields.push(("joined", json!(true)));
     }
-    Value::Object(fields)
+    let fields: Vec<String> = fields.into_iter().map(|(name, value)| format!("{}: {value}", json!(name))).collect();
+    format!("{{ {} }}", fields.join(", "))
 }
 
 fn step_of(step: &Value) -> Result<WitnessStep, String> {

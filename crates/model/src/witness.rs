@@ -1,6 +1,7 @@
 //! A run that shows something, step by step, so that it can be replayed: who did what in which order, what each read
 //! saw, and why it was kept.
 
+use crate::anomaly::Anomaly;
 use crate::level::Level;
 use crate::names::Literal;
 
@@ -19,6 +20,10 @@ pub struct Witness {
     pub sessions: Vec<String>,
     /// What they did, in the order in which it happened.
     pub steps: Vec<WitnessStep>,
+    /// The same as a history, in `.hist` text.
+    pub history: String,
+    /// The anomaly that the history shows, if it is not serializable.
+    pub anomaly: Option<Anomaly>,
 }
 
 /// One step of a run.

@@ -43,7 +43,8 @@ impl Counterexample {
         let text = made.history().to_string();
         let history = History::parse(&text).expect("a history that was printed can be read");
         let verdict = check(&history, Level::Ser);
-        let (recording, witness) = (made.recording(), made.witness());
+        let anomaly = verdict.violation().map(|violation| violation.anomaly);
+        let (recording, witness) = (made.recording(), Witness { anomaly, ..made.witness() });
         Some(Counterexample { failure, history, verdict, recording, witness, origin })
     }
 

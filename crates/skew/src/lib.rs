@@ -74,3 +74,7 @@ pub use skew_store::{
     Explored, Failure, FromValue, Interleaving, JoinHandle, Pick, Reads, Recency, Run, Session, Strategy, Transaction,
     Value, picks, run, strategies,
 };
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -9,7 +9,7 @@
 //! - `locks`, [`store`], `record`, [`retention`]: the store itself, its history, and bounded memory
 //! - `value`, `convert`: what keys hold
 //! - `shared`, `call`, `database`, `session`, `transaction`: the store for threads and for async code
-//! - `fiber`, `scheduler`, `db`, `run()`: programs whose interleaving is chosen too
+//! - `fiber`, `panics`, `scheduler`, `db`, `run()`: programs whose interleaving is chosen too
 //! - [`campaign`], `predict`: many runs, and strategies that learn from them
 //! - [`explore()`]: every history of a program, once
 //! - [`replay`]: a run as a short string; [`witness`]: as a file that says every step
@@ -29,6 +29,7 @@ mod explore;
 mod fiber;
 mod locks;
 mod open;
+mod panics;
 pub mod picks;
 mod position;
 mod predict;

@@ -10,6 +10,7 @@ use skew_model::Level;
 
 use crate::db::Db;
 use crate::engine::Recency;
+use crate::panics::{self, Panics};
 use crate::picks::{Divergence, Pick, Replay};
 use crate::run::{Config, Interleaving, Run, run_at};
 use crate::store::Strength;
@@ -80,7 +81,8 @@ impl Recording {
         let listed = self.made != Made::Drawn;
         let choice = Arc::new(Mutex::new(Replay::new(self.picks.clone()).listed(listed)));
         let strength = if self.made == Made::Explored { Strength::Explorable } else { Strength::Asked };
-        let run = run_at(&self.config(), strength, Box::new(choice.clone()), body);
+        let asked = Box::new(choice.clone());
+        let run = panics::with(Panics::Printed, || run_at(&self.config(), strength, asked, body));
         let divergence = choice.lock().unwrap_or_else(PoisonError::into_inner).divergence();
         Again { run, divergence }
     }

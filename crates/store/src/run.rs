@@ -9,10 +9,11 @@ use crate::database::Database;
 use crate::db::Db;
 use crate::engine::Recency;
 use crate::fiber::{Fiber, Job, MAX_FIBERS, Payload, Progress, is_unwound};
+use crate::panics::{self, Panics};
 use crate::picks::{Pick, Recorder};
 use crate::record::Footprint;
 use crate::replay::{Made, Recording};
-use crate::scheduler::{Lineage, Scheduler, TaskId};
+use crate::scheduler::{AfterPanic, Lineage, Scheduler, TaskId};
 use crate::shared::Shared;
 use crate::store::{Options, Strength};
 use crate::value::Value;
@@ -87,6 +88,8 @@ pub enum Failure {
         session: String,
         /// What it said.
         message: String,
+        /// Where: file, line and column.
+        place: Option<String>,
     },
     /// Every session waits.
     Stuck {
@@ -110,7 +113,10 @@ pub enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Panicked { session, message } => write!(f, "session `{session}` panicked: {message}"),
+            Failure::Panicked { session, message, place: None } => write!(f, "session `{session}` panicked: {message}"),
+            Failure::Panicked { session, message, place: Some(place) } => {
+                write!(f, "session `{session}` panicked at {place}: {message}")
+            }
             Failure::Stuck { waits } => write!(f, "every session waits: {waits}"),
             Failure::Steps { limit, session } => {
                 write!(f, "more than {limit} calls (`max_steps`), the last of them in session `{session}`: ")?;
@@ -188,7 +194,7 @@ impl Run {
 /// assert!(made.failure.is_none());
 /// ```
 pub fn run(config: &Config, choice: Box<dyn Choice + Send>, body: impl FnOnce(Db) + 'static) -> Run {
-    run_at(config, Strength::Asked, choice, body)
+    panics::with(Panics::Kept, || run_at(config, Strength::Asked, choice, body))
 }
 
 /// The same on a store that may run transactions at weaker levels than they ask for.
@@ -206,7 +212,11 @@ pub(crate) fn run_at(
     let database = Database { shared: Shared::new(config.options(), config.level, Recorder::new(choice)) };
     let mut state = database.shared.lock();
     state.store.strength = strength;
-    state.scheduler = Some(Scheduler::new(config.interleaving(), config.max_steps));
+    let after_panic = match strength {
+        Strength::Asked => AfterPanic::End,
+        Strength::Explorable => AfterPanic::GoOn,
+    };
+    state.scheduler = Some(Scheduler::new(config.interleaving(), config.max_steps, after_panic));
     state.task("main", |_, _| None);
     drop(state);
 
@@ -247,7 +257,7 @@ fn finish(shared: &Shared, result: Result<(), Payload>) {
         && !is_unwound(&payload)
     {
         let session = scheduler.current_name();
-        scheduler.fail(Failure::Panicked { session, message: message(&payload) });
+        scheduler.panicked(Failure::Panicked { session, message: message(&payload), place: panics::take_place() });
     }
     scheduler.finish();
 }

@@ -34,6 +34,15 @@ pub(crate) enum Status {
     Done,
 }
 
+/// What becomes of a run when a session has panicked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AfterPanic {
+    /// It has failed and ends.
+    End,
+    /// The other sessions go on: what they do is needed to know what the first ones could have read.
+    GoOn,
+}
+
 /// Which call is about to be made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Call {
@@ -83,6 +92,9 @@ pub(crate) struct Scheduler {
     steps: u64,
     max_steps: u64,
     failure: Option<Failure>,
+    after_panic: AfterPanic,
+    /// The first panic of a run that goes on after it.
+    panic: Option<Failure>,
     /// Who began which transaction, for messages.
     owners: Vec<(TxnId, SessionId)>,
     /// Where each transaction comes in the program, in the order in which they began.
@@ -92,7 +104,7 @@ pub(crate) struct Scheduler {
 }
 
 impl Scheduler {
-    pub(crate) fn new(interleaving: Interleaving, max_steps: u64) -> Scheduler {
+    pub(crate) fn new(interleaving: Interleaving, max_steps: u64, after_panic: AfterPanic) -> Scheduler {
         Scheduler {
             interleaving,
             tasks: Vec::new(),
@@ -102,6 +114,8 @@ impl Scheduler {
             steps: 0,
             max_steps,
             failure: None,
+            after_panic,
+            panic: None,
             owners: Vec::new(),
             lineage: Vec::new(),
             ready: Vec::new(),
@@ -238,6 +252,14 @@ impl Scheduler {
         }
     }
 
+    /// The current task has panicked.
+    pub(crate) fn panicked(&mut self, failure: Failure) {
+        match self.after_panic {
+            AfterPanic::End => self.fail(failure),
+            AfterPanic::GoOn => _ = self.panic.get_or_insert(failure),
+        }
+    }
+
     /// The run has failed.
     pub(crate) fn fail(&mut self, failure: Failure) {
         self.failure.get_or_insert(failure);
@@ -250,7 +272,7 @@ impl Scheduler {
 
     /// What the run failed with.
     pub(crate) fn take_failure(&mut self) -> Option<Failure> {
-        self.failure.take()
+        self.panic.take().or(self.failure.take())
     }
 
     /// The name of the current task.

@@ -48,6 +48,8 @@ impl<V: Clone> Store<V> {
             init: init.collect(),
             sessions: self.session_names().map(str::to_owned).collect(),
             steps: steps.into_iter().map(|(_, step)| step).collect(),
+            history: self.history(&literal).to_string(),
+            anomaly: None,
         }
     }
 

@@ -28,6 +28,10 @@ pub(crate) struct Arguments {
     #[arg(required = true)]
     files: Vec<PathBuf>,
 
+    /// The levels that the run is checked at besides the declared ones
+    #[arg(long = "level", value_name = "LEVEL", default_value = "ser")]
+    levels: Vec<Level>,
+
     /// When to colour
     #[arg(long, value_enum, default_value = "auto")]
     color: Color,
@@ -55,11 +59,12 @@ fn replay(file: &PathBuf, arguments: &Arguments) -> Result<String, String> {
     let assumptions = Assumptions { sessions: true, real_time: witness.real_time };
     let checker = Checker::new(&history, Options { assumptions, ..Options::default() });
     let lines: Vec<&str> = text.lines().collect();
+    let scopes = [Scope::Declared].into_iter().chain(arguments.levels.iter().copied().map(Scope::Level));
     let report = Report {
         file: name.to_string(),
         command: format!("skew replay {name}"),
         history: &history,
-        verdicts: [Scope::Declared, Scope::Level(Level::Ser)].map(|scope| checker.check(scope)).into(),
+        verdicts: scopes.map(|scope| checker.check(scope)).collect(),
         source_line: &|_, line| lines.get(line.checked_sub(1)? as usize).map(|line| (*line).to_owned()),
         notes: Vec::new(),
         show_witness: false,

@@ -104,3 +104,36 @@ fn truncated_and_flipped_files_never_panic() {
         assert!((0..=3).contains(&done.code), "bit flipped at {cut}: {} {}", done.code, done.err);
     }
 }
+
+#[test]
+fn a_witness_that_is_none() {
+    complains(&["replay", &file("not.json", b"init x=0\n")], "not.json: not JSON: ");
+    complains(&["replay", &file("other.json", b"{}")], "other.json: not a witness: ");
+    complains(&["replay", "nowhere.json"], "nowhere.json: ");
+}
+
+#[test]
+fn a_witness_that_does_not_come_out() {
+    let witness =
+        std::fs::read_to_string(crate::run::root().join("examples/witnesses/overdraft.json")).expect("a file");
+    let changed = |from: &str, to: &str, name: &str, expected: &str| {
+        assert!(witness.contains(from), "{from}");
+        complains(&["replay", &file(name, witness.replacen(from, to, 1).as_bytes())], expected);
+    };
+    changed(
+        "\"value\": 100",
+        "\"value\": 99",
+        "value.json",
+        "step 2 does not come out as the witness says: `balance` is 100",
+    );
+    changed("\"level\": \"cc\"", "\"level\": \"best\"", "level.json", "step 1: `best` is not an isolation level");
+    changed("\"do\": \"commit\"", "\"do\": \"vanish\"", "do.json", "step 4: `vanish` is nothing that a session does");
+    changed("\"version\": 1", "\"version\": 7", "version.json", "a witness of version 7");
+    changed(
+        "\"from\": \"init\"",
+        "\"from\": \":t9\"",
+        "from.json",
+        "step 2 does not come out as the witness says: transaction `t9` has not begun",
+    );
+    changed("\"session\": \"bob\"", "\"session\": \"eve\"", "session.json", "there is no session `eve`");
+}

@@ -16,8 +16,11 @@ fn message(call: impl FnOnce()) -> String {
 #[test]
 fn a_lost_update_is_explained() {
     let message = message(|| skew::check_random(Level::Cc, 100, two_increments));
+    let (start, rest) = message.split_once(" at ").expect("it says where");
+    let (place, rest) = rest.split_once(": ").expect("and what");
+    assert!(place.contains("programs.rs:"), "{place}");
     assert_eq!(
-        message,
+        format!("{start}: {rest}"),
         "\
 session `main` panicked: assertion `left == right` failed: x counts the increments
   left: 1

@@ -31,6 +31,7 @@ use skew_model::{Level, Scope, Status};
 use crate::choice::Place;
 use crate::db::Db;
 use crate::engine::Recency;
+use crate::panics::{self, Panics};
 use crate::picks::Exhaustive;
 use crate::record::{Footprint, FootprintStep};
 use crate::run::{Config, Interleaving, Run, run, run_at};
@@ -141,7 +142,8 @@ pub fn explore(
             break;
         }
         let guide = Arc::new(Mutex::new(Guide::new(plan)));
-        let made = run_at(&config, Strength::Explorable, Box::new(guide.clone()), body.clone());
+        let choice = Box::new(guide.clone());
+        let made = panics::with(Panics::Kept, || run_at(&config, Strength::Explorable, choice, body.clone()));
         let guide = guide.lock().unwrap_or_else(PoisonError::into_inner);
         explored.runs += 1;
         let trace = trace(&made, &guide);

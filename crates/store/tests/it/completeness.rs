@@ -465,3 +465,42 @@ fn interleave(
         found.insert(so_far.clone());
     }
 }
+
+/// A session that panics ends, and the others go on: what they write may be what an earlier read has to read in a run
+/// that is within the level.
+#[test]
+fn runs_that_panic_and_are_left_out_hide_nothing() {
+    let program = |asserts: bool| {
+        move |db: Db| {
+            for key in ["a", "b", "c"] {
+                db.init(key, 0);
+            }
+            db.spawn("first", move |session| {
+                let leaves = session.transaction(|t| {
+                    let _ = t.read::<i64>("c")?;
+                    let leaves = t.read::<i64>("b")? == 0;
+                    if leaves { t.write("a", 1) } else { Ok(()) }.map(|()| leaves)
+                });
+                let other = session.transaction(|t| t.read::<i64>("b"));
+                let both = leaves == Ok(true) && other == Ok(1);
+                assert!(!asserts || !both, "both have left");
+            });
+            db.spawn("second", |session| {
+                let stays = |t: &Transaction<'_>| if t.read::<i64>("a")? == 0 { t.write("b", 1) } else { Ok(()) };
+                session.transaction(stays).expect("weak levels have no conflicts");
+            });
+            db.spawn("third", |session| session.transaction(|t| t.write("c", 1)).is_ok());
+        }
+    };
+    let found = |asserts: bool| {
+        let mut found = BTreeSet::new();
+        let explored = explore(&Config::new(Level::Ser), ExploreLimits::default(), program(asserts), |run| {
+            assert!(run.failure.is_none(), "serializable runs do not panic");
+            found.insert(sources(&run.footprints()));
+            ControlFlow::Continue(())
+        });
+        assert!(explored.expect("it is repeatable").filtered > 0);
+        found
+    };
+    assert_eq!(found(true), found(false));
+}
