@@ -20,10 +20,11 @@ pub enum Strategy {
         /// How often priorities change in a run.
         changes: usize,
     },
-    /// Reads return first what they have not returned before to a session that had seen the same; turns are random.
+    /// What was done least often in the runs so far: reads return what they have not returned before, sessions take
+    /// turns as they have not before.
     Learning,
-    /// Each run is steered to where, by the checker, a change of a read or two in an earlier run makes it
-    /// non-serializable at its level; what cannot be steered is random.
+    /// Each run is steered to where, by the checker, other answers to the reads of the run before are within their level
+    /// and not serializable, as many transactions as possible missing each other; what cannot be steered is random.
     Predictive,
 }
 
@@ -52,7 +53,9 @@ impl Campaign {
             Strategy::Random(bias) => Box::new(Random::biased(seed, bias)),
             Strategy::Pct { changes } => Box::new(Pct::new(seed, changes, self.turns)),
             Strategy::Learning => {
-                Box::new(Learner { dice: Dice::new(seed), learned: self.learned.clone(), views: Vec::new() })
+                let learned = self.learned.clone();
+                let dice = Dice::new(seed);
+                Box::new(Learner { dice, learned, views: Vec::new(), begun: Vec::new(), order: 0 })
             }
             Strategy::Predictive => match self.prediction.take() {
                 Some(prediction) => Box::new(Steered { dice: Dice::new(seed), prediction, begun: Vec::new() }),
@@ -71,45 +74,76 @@ impl Campaign {
     }
 }
 
-/// How often sessions that had seen the same were then given which source.
+/// How often which alternative was taken where.
 #[derive(Default)]
 struct Learned {
-    given: FxHashMap<(u64, Option<Place>), u32>,
+    taken: FxHashMap<(u64, u64), u32>,
 }
 
-/// Gives each session what it has been given least often.
+impl Learned {
+    /// The alternatives that were taken least often: first by the whole situation, then by its rough outline.
+    fn rarest(&self, situation: u64, outline: u64, alternatives: &[u64]) -> Vec<usize> {
+        let times = |place: u64, alternative: u64| self.taken.get(&(place, alternative)).copied().unwrap_or(0);
+        let count = |&alternative: &u64| (times(situation, alternative), times(outline, alternative));
+        let counts: Vec<(u32, u32)> = alternatives.iter().map(count).collect();
+        let least = counts.iter().min().copied().unwrap_or_default();
+        (0..counts.len()).filter(|&at| counts[at] == least).collect()
+    }
+
+    fn take(&mut self, situation: u64, outline: u64, alternative: u64) {
+        *self.taken.entry((situation, alternative)).or_default() += 1;
+        *self.taken.entry((outline, alternative)).or_default() += 1;
+    }
+}
+
+/// Does what was done least often: the situation of a read is all that its session has seen, its outline only which read
+/// it is; the situation of a turn is who has begun what in which order, its outline only how much.
 struct Learner {
     dice: Dice,
     learned: Arc<Mutex<Learned>>,
     /// For each session, what it has seen in this run.
     views: Vec<u64>,
+    /// For each session, how many transactions it has begun.
+    begun: Vec<u32>,
+    /// The order in which they began.
+    order: u64,
 }
 
 impl Choice for Learner {
     fn pick(&mut self, point: Point<'_>) -> usize {
-        let read = match point {
-            Point::Turn(sessions) => return self.dice.below(sessions.len()),
-            Point::Source(read) => read,
-        };
-        let session = read.reader.session as usize;
-        if self.views.len() <= session {
-            self.views.resize(session + 1, 0);
-        }
-        let before = mixed(&(self.views[session], read.reader, read.number));
         let learned = self.learned.clone();
         let mut learned = learned.lock().unwrap_or_else(PoisonError::into_inner);
-        let given = |source: &Option<Place>| learned.given.get(&(before, *source)).copied().unwrap_or(0);
-        let least = read.sources.iter().map(given).min().unwrap_or(0);
-        let rare: Vec<usize> = (0..read.count).filter(|&at| given(&read.sources[at]) == least).collect();
-        let chosen = rare[self.dice.below(rare.len())];
-        let source = read.sources[chosen];
-        *learned.given.entry((before, source)).or_default() += 1;
-        self.views[session] = mixed(&(before, source));
+        let (situation, outline, alternatives) = match point {
+            Point::Turn(sessions) => {
+                let alternatives: Vec<u64> = sessions.iter().map(|session| u64::from(session.0)).collect();
+                (mixed(&("turn", self.order)), mixed(&("turn", &self.begun)), alternatives)
+            }
+            Point::Source(read) => {
+                let view = self.views.get(read.reader.session as usize).copied().unwrap_or(0);
+                let outline = mixed(&(read.reader, read.number));
+                (mixed(&(view, outline)), outline, read.sources.iter().map(mixed).collect())
+            }
+        };
+        let rarest = learned.rarest(situation, outline, &alternatives);
+        let chosen = rarest[self.dice.below(rarest.len())];
+        learned.take(situation, outline, alternatives[chosen]);
+        if let Point::Source(read) = point {
+            let session = read.reader.session as usize;
+            self.views.resize(self.views.len().max(session + 1), 0);
+            self.views[session] = mixed(&(situation, alternatives[chosen]));
+        }
         chosen
     }
 
     fn sees_sources(&self) -> bool {
         true
+    }
+
+    fn began(&mut self, txn: Place) {
+        let session = txn.session as usize;
+        self.begun.resize(self.begun.len().max(session + 1), 0);
+        self.begun[session] += 1;
+        self.order = mixed(&(self.order, txn));
     }
 }
 
