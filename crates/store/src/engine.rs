@@ -26,6 +26,8 @@ pub(crate) struct Transaction {
     pub(crate) state: State,
     /// Its place in a closed commit order, once it has committed.
     pub(crate) position: Position,
+    /// Whether it has committed writes.
+    pub(crate) wrote: bool,
 }
 
 /// What only a running transaction has. It is kept with the session, which runs one at a time, and used again.
@@ -206,7 +208,14 @@ impl Engine {
         running.writes.clear();
         self.open.push(txn);
         let number = state.number;
-        self.txns.push(Transaction { session, number, sight, state: State::Open, position: Position::NEVER });
+        self.txns.push(Transaction {
+            session,
+            number,
+            sight,
+            state: State::Open,
+            position: Position::NEVER,
+            wrote: false,
+        });
         self.begin_clocks(txn);
         txn
     }
@@ -332,7 +341,9 @@ impl Engine {
             versions.dirty.retain(|&writer| writer != txn);
             versions.push(txn, session as u32, number, position);
         }
-        self.txn_mut(txn).position = position;
+        let wrote = !self.running(txn).writes.is_empty();
+        let committed = self.txn_mut(txn);
+        (committed.position, committed.wrote) = (position, wrote);
         let state = &mut self.sessions[session];
         (state.last, state.last_position) = (Some(txn), position);
         self.committed[session] = number;

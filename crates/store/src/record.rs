@@ -93,6 +93,7 @@ impl<V> Operations<V> {
         let state = engine.txn(txn);
         match state.state {
             State::Open => &self.running[state.session as usize].ops,
+            _ if record.count == 0 => &[],
             _ => &self.ended[record.first - self.forgotten..][..record.count],
         }
     }
@@ -195,8 +196,8 @@ pub(crate) struct Recorded<'a, V> {
 pub(crate) struct KeyRecord<V> {
     pub(crate) name: String,
     pub(crate) initial: Option<V>,
-    /// The forgotten transaction whose version the initial value is.
-    pub(crate) settled: Option<Txn>,
+    /// The forgotten transaction whose version the initial value is, and which of its operations wrote it.
+    pub(crate) settled: Option<(Txn, u32)>,
 }
 
 impl<V> Recorded<'_, V> {
@@ -236,7 +237,7 @@ impl<V> Recorded<'_, V> {
         let mut add = |builder: &mut HistoryBuilder, op: &Op<V>| {
             let kind = if op.action == Action::Write { OpKind::Write } else { OpKind::Read };
             let source = match op.action {
-                Action::Read(source, _) if self.is_left_out(source, op.key) => return,
+                Action::Read(source, write) if self.is_left_out(source, write, op.key) => return,
                 Action::Read(source, _) => Some(self.told(source)),
                 _ => None,
             };
@@ -275,11 +276,11 @@ impl<V> Recorded<'_, V> {
     }
 
     /// A read of a forgotten version that is not the initial value now.
-    fn is_left_out(&self, source: Txn, key: u32) -> bool {
+    fn is_left_out(&self, source: Txn, write: u32, key: u32) -> bool {
         let settled = self.keys[key as usize].settled;
         match source {
             INIT => settled.is_some(),
-            _ => source < self.engine.base && settled != Some(source),
+            _ => source < self.engine.base && settled != Some((source, write)),
         }
     }
 

@@ -41,7 +41,7 @@ impl<V: Clone> Store<V> {
         let write = self.last_write(last, key as u32).expect("a writer has written the key");
         let value = self.ops(last)[write as usize].value.clone();
         self.keys[key].initial = value;
-        self.keys[key].settled = Some(last);
+        self.keys[key].settled = Some((last, write));
     }
 }
 
@@ -54,7 +54,7 @@ impl Engine {
             let first_kept = self.first_position_from(cut);
             let entangled = (self.base..cut).find(|&txn| match self.order {
                 Order::Open(_) => self.before.row(txn).iter().zip(&last).any(|(before, last)| before > last),
-                Order::Closed(_) => self.txn(txn).state == State::Committed && self.txn(txn).position > first_kept,
+                Order::Closed(_) => self.txn(txn).wrote && self.txn(txn).position > first_kept,
             });
             match entangled.or_else(|| self.overwriter_of_open_read(cut)) {
                 Some(txn) => cut = txn,
@@ -85,8 +85,9 @@ impl Engine {
         last
     }
 
+    /// The first place from the cut on. Who has not written anything does not count: nobody can tell where it was.
     fn first_position_from(&self, cut: Txn) -> Position {
-        let kept = self.txns[(cut - self.base) as usize..].iter().filter(|txn| txn.state == State::Committed);
+        let kept = self.txns[(cut - self.base) as usize..].iter().filter(|txn| txn.wrote);
         kept.map(|txn| txn.position).min().unwrap_or(Position::NEVER)
     }
 

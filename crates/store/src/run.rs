@@ -49,12 +49,15 @@ pub struct Config {
     pub interleaving: Option<Interleaving>,
     /// How many calls on the store a run may make.
     pub max_steps: u64,
+    /// How many of the last transactions are remembered at least, for databases that live long: see
+    /// [`crate::retention`].
+    pub retention: Option<usize>,
 }
 
 impl Config {
     /// Runs at this level.
     pub fn new(level: Level) -> Config {
-        Config { level, recency: Recency::None, interleaving: None, max_steps: 1_000_000 }
+        Config { level, recency: Recency::None, interleaving: None, max_steps: 1_000_000, retention: None }
     }
 
     /// Where sessions take turns.
@@ -68,7 +71,7 @@ impl Config {
     }
 
     pub(crate) fn options(&self) -> Options {
-        Options { recency: self.recency, ..Options::default() }
+        Options { recency: self.recency, retention: self.retention }
     }
 }
 

@@ -4,11 +4,11 @@
 //! `SKEW_RANDOM=100000 cargo test --release -p skew-store soundness` for as many runs.
 
 use skew_check::{Assumptions, Checker, Options as CheckOptions};
-use skew_model::{Level, Literal, Scope};
+use skew_model::{History, Level, Literal, Scope, SessionId};
 use skew_store::witness::replay_witness;
-use skew_store::{Options, Recency};
+use skew_store::{Options, Reads, Recency, Store};
 
-use crate::programs::{Dice, Ran, random_program, run};
+use crate::programs::{Dice, NAMES, Ran, random_program, run};
 
 const LEVELS: [Level; 10] = [
     Level::Ru,
@@ -80,4 +80,54 @@ fn mixtures_keep_to_each_others_levels() {
         }
         println!("mixed, recency {recency:?}: {committed} committed, {refused} refused");
     }
+}
+
+/// With retention, what is remembered is within its levels, and it is not much.
+#[test]
+fn what_is_remembered_stays_within_its_levels() {
+    let levels: Vec<Option<Level>> = LEVELS.into_iter().map(Some).chain([None]).collect();
+    for (at, level) in levels.into_iter().enumerate() {
+        for (keep, seed) in [1, 5, 30].into_iter().flat_map(|keep| (0..runs() / 400).map(move |seed| (keep, seed))) {
+            let mut dice = Dice(seed << 16 | (100 * at + keep) as u64);
+            let options = Options { recency: Recency::None, retention: Some(keep) };
+            let (history, most) = busy(options, level, &mut dice, 600);
+            let checker = Checker::new(&history, CheckOptions::default());
+            assert_eq!(
+                checker.holds(Scope::Declared),
+                Some(true),
+                "{level:?}, {keep} remembered, seed {seed}\n{history}"
+            );
+            // A transaction that stays open for long holds forgetting back.
+            assert!(most < 2 * keep + 200, "{level:?}: {most} transactions are remembered instead of {keep}");
+        }
+    }
+}
+
+/// Four sessions that run transactions without end; what is remembered in the end, and the most at any time.
+fn busy(options: Options, level: Option<Level>, dice: &mut Dice, transactions: usize) -> (History, usize) {
+    let mut store: Store<i64> = Store::new(options);
+    let sessions: Vec<SessionId> = (0..4).map(|at| store.session(&format!("s{at}"))).collect();
+    let mut open = [None; 4];
+    let (mut done, mut most, mut value) = (0, 0, 0);
+    while done < transactions {
+        value += 1;
+        let at = dice.roll(4);
+        let Some(txn) = open[at] else {
+            let level = level.unwrap_or_else(|| LEVELS[dice.roll(LEVELS.len())]);
+            open[at] = Some(store.begin(sessions[at], level, Reads::Any).expect("the store runs this level"));
+            continue;
+        };
+        let key = store.key(NAMES[dice.roll(3)]);
+        let step = store.statement(txn).and_then(|()| match dice.roll(5) {
+            0 | 1 => store.read(txn, key, dice).map(|_| false),
+            2 | 3 => store.write(txn, key, Some(value)).map(|_| false),
+            _ => store.commit(txn).map(|()| true),
+        });
+        if step != Ok(false) {
+            open[at] = None;
+            done += 1;
+        }
+        most = most.max(store.remembered());
+    }
+    (store.history(|&value| Literal::Int(value)), most)
 }
