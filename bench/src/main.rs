@@ -1,17 +1,39 @@
-//! Generates a history: what sessions of a simulated database at a given level read and write, with overlap.
+//! What is measured: histories for the checker to read, and experiments with the weak store.
 //!
-//! The same arguments give the same bytes on every machine.
+//! Without a command it generates a history: what sessions of a simulated database at a given level read and write, with
+//! overlap. The same arguments give the same bytes on every machine.
 
+mod coverage;
 mod list_append;
 mod random;
 mod registers;
+mod store;
+mod table1;
 
 use std::io::{self, BufWriter, Write};
 
-use clap::{Parser, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Print a history as a database at some level could have produced it, or run an experiment
+#[derive(Parser)]
+#[command(args_conflicts_with_subcommands = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    #[command(flatten)]
+    history: Arguments,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Table1(table1::Arguments),
+    Coverage(coverage::Arguments),
+    Store(store::Arguments),
+}
 
 /// Print a history as a database at some level could have produced it
-#[derive(Parser)]
+#[derive(Args)]
 #[command(after_help = "\
 Example, 250 thousand transactions of 20 operations in 100 sessions:
   skew-bench --transactions 250000 --operations 20 --sessions 100 --keys 100000 --level ser > ser.txt")]
@@ -70,11 +92,20 @@ enum Format {
 }
 
 fn main() -> io::Result<()> {
-    let arguments = Arguments::parse();
+    let CommandLine { command, history } = CommandLine::parse();
     let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
-    match arguments.format {
-        Format::Plume => registers::generate(&arguments, &mut out)?,
-        Format::Elle => list_append::generate(&arguments, &mut out)?,
+    match command {
+        Some(Command::Table1(arguments)) => table1::print(&arguments, &mut out)?,
+        Some(Command::Coverage(arguments)) => coverage::measure(&arguments, &mut out)?,
+        Some(Command::Store(arguments)) => store::print(&arguments, &mut out)?,
+        None => generate(&history, &mut out)?,
     }
     out.flush()
+}
+
+fn generate(arguments: &Arguments, out: &mut impl Write) -> io::Result<()> {
+    match arguments.format {
+        Format::Plume => registers::generate(arguments, out),
+        Format::Elle => list_append::generate(arguments, out),
+    }
 }

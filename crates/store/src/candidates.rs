@@ -214,7 +214,7 @@ impl Engine {
             let all = listed.clone();
             listed.retain(|&txn| !all.iter().any(|&other| self.comes_before(txn, other)));
         }
-        if listed.is_empty() {
+        if listed.is_empty() && valid(INIT) {
             listed.push(INIT);
         }
         (candidates.listed, candidates.drawn) = (listed, 0);

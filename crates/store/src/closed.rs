@@ -11,7 +11,7 @@
 //! that took the last version for the newest (`looked`).
 
 use crate::clocks::join;
-use crate::engine::{Conflict, Engine, Order, OwnRow, Read};
+use crate::engine::{Conflict, Engine, Known, Order, OwnRow, Read};
 use crate::position::{Position, Positions, has_room};
 use crate::sight::{Conflicts, Sight};
 use crate::versions::{INIT, Txn};
@@ -30,6 +30,7 @@ impl Engine {
             self.txn_mut(txn).position = positions.append();
         }
         self.order = Order::Closed(positions);
+        self.commits += 1;
         for key in 0..self.keys.len() {
             self.sort_versions(key);
         }
@@ -124,7 +125,15 @@ impl Engine {
         let looks_along = |read: &&Read| {
             sight != Sight::StatementPrefix || read.statement == running.statement && read.own_row == OwnRow::No
         };
-        running.reads.iter().filter(looks_along).map(|read| self.overwriting(read)).min().unwrap_or(Position::NEVER)
+        // What was found before holds until the next commit.
+        let known = match running.known.get() {
+            known if known.commits == self.commits => known,
+            _ => Known::NOTHING,
+        };
+        let new = running.reads[known.reads..].iter().filter(looks_along).map(|read| self.overwriting(read));
+        let overwritten = new.fold(known.overwritten, Position::min);
+        running.known.set(Known { commits: self.commits, reads: running.reads.len(), overwritten });
+        overwritten
     }
 
     /// The place of the version after the one that was read.

@@ -7,6 +7,8 @@
 //! and reads are measured against the places. Either way the history so far, with all that its open transactions have
 //! read, stays within every transaction's level.
 
+use std::cell::Cell;
+
 use skew_model::Level;
 
 use crate::choice::Place;
@@ -41,10 +43,29 @@ pub(crate) struct Running {
     pub(crate) began_after: Option<Box<[u32]>>,
     /// What it has read from others.
     pub(crate) reads: Vec<Read>,
+    /// Whom it has read from, each once.
+    pub(crate) sources: Vec<Txn>,
+    /// How far `overwritten` has got.
+    pub(crate) known: Cell<Known>,
     /// The keys that it has written.
     pub(crate) writes: Vec<u32>,
     pub(crate) statement: u32,
 }
+
+/// The first place at which one of the first reads is overwritten, as of a number of commits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    pub(crate) commits: u64,
+    pub(crate) reads: usize,
+    pub(crate) overwritten: Position,
+}
+
+impl Known {
+    pub(crate) const NOTHING: Known = Known { commits: 0, reads: 0, overwritten: Position::NEVER };
+}
+
+/// Up to so many reads of a transaction are looked through one by one.
+const FEW: usize = 32;
 
 /// A read from another transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,6 +146,8 @@ pub(crate) struct Engine {
     /// The place of the last of them.
     pub(crate) forgotten_position: Position,
     pub(crate) open: Vec<Txn>,
+    /// How often the versions of keys have changed.
+    pub(crate) commits: u64,
 }
 
 impl Engine {
@@ -146,6 +169,7 @@ impl Engine {
             forgotten: Vec::new(),
             forgotten_position: Position::FIRST,
             open: Vec::new(),
+            commits: 1,
         }
     }
 
@@ -155,6 +179,8 @@ impl Engine {
             seen_next: Position::FIRST,
             began_after: None,
             reads: Vec::new(),
+            sources: Vec::new(),
+            known: Cell::new(Known::NOTHING),
             writes: Vec::new(),
             statement: 0,
         };
@@ -205,6 +231,8 @@ impl Engine {
         (running.seen, running.seen_next) = (seen, seen);
         (running.began_after, running.statement) = (began_after, 0);
         running.reads.clear();
+        running.sources.clear();
+        running.known.set(Known::NOTHING);
         running.writes.clear();
         self.open.push(txn);
         let number = state.number;
@@ -291,6 +319,7 @@ impl Engine {
         };
         let sight = self.txn(txn).sight;
         let running = self.running_mut(txn);
+        running.known.set(Known::NOTHING);
         running.statement += 1;
         running.seen = running.seen.max(running.seen_next);
         if sight == Sight::StatementPrefix {
@@ -313,8 +342,12 @@ impl Engine {
         }
         let reader = self.running_mut(txn);
         let read = Read { key, source, statement: reader.statement, own_row };
-        if !reader.reads.contains(&read) {
+        // A read again of the same is nothing new; in a long transaction it is cheaper to keep it than to look.
+        if reader.reads.len() >= FEW || !reader.reads.contains(&read) {
             reader.reads.push(read);
+        }
+        if source != INIT && reader.sources.last() != Some(&source) && !reader.sources.contains(&source) {
+            reader.sources.push(source);
         }
     }
 
@@ -335,6 +368,7 @@ impl Engine {
             Order::Closed(_) => self.commit_closed(txn)?,
         };
         let (session, number) = self.place(txn);
+        self.commits += 1;
         for at in 0..self.running(txn).writes.len() {
             let key = self.running(txn).writes[at];
             let versions = &mut self.keys[key as usize];
@@ -353,6 +387,10 @@ impl Engine {
 
     /// Rolls back. What the transaction wrote stays where `ru` can see it.
     pub(crate) fn roll_back(&mut self, txn: Txn, state: State) {
+        for at in 0..self.running(txn).writes.len() {
+            let key = self.running(txn).writes[at];
+            self.keys[key as usize].rolled_back(txn);
+        }
         self.end(txn, state);
     }
 

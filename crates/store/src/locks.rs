@@ -1,5 +1,7 @@
 //! Row locks, and who waits for whom. Only `mvrc` takes them.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 
 use crate::versions::Txn;
@@ -8,6 +10,8 @@ use crate::versions::Txn;
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Locks {
     holders: FxHashMap<u32, Txn>,
+    /// The rows that each transaction holds.
+    held: FxHashMap<Txn, Vec<u32>>,
     waits: FxHashMap<Txn, Txn>,
 }
 
@@ -24,7 +28,13 @@ pub(crate) enum Lock {
 impl Locks {
     pub(crate) fn ask(&mut self, txn: Txn, key: u32) -> Lock {
         self.waits.remove(&txn);
-        let &mut holder = self.holders.entry(key).or_insert(txn);
+        let holder = match self.holders.entry(key) {
+            Entry::Occupied(held) => *held.get(),
+            Entry::Vacant(free) => {
+                self.held.entry(txn).or_default().push(key);
+                *free.insert(txn)
+            }
+        };
         if holder == txn {
             return Lock::Held;
         }
@@ -42,6 +52,8 @@ impl Locks {
     /// The transaction has ended.
     pub(crate) fn release(&mut self, txn: Txn) {
         self.waits.remove(&txn);
-        self.holders.retain(|_, holder| *holder != txn);
+        for key in self.held.remove(&txn).unwrap_or_default() {
+            self.holders.remove(&key);
+        }
     }
 }

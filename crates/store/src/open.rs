@@ -102,9 +102,9 @@ impl Engine {
     }
 
     fn sources_that_write(&self, reader: Txn, key: u32, floors: &mut Vec<Txn>) {
-        for read in &self.running(reader).reads {
-            if self.version_of(read.source, key).is_some() && !floors.contains(&read.source) {
-                floors.push(read.source);
+        for &source in &self.running(reader).sources {
+            if self.version_of(source, key).is_some() && !floors.contains(&source) {
+                floors.push(source);
             }
         }
     }
@@ -145,7 +145,7 @@ impl Engine {
             Sight::Causes => self.causes.row(reader)[session] >= number,
             Sight::CausesAndVersions => self.before.row(reader)[session] >= number,
             Sight::EarlierSources => false,
-            _ => self.running(reader).reads.iter().any(|read| read.source == source),
+            _ => self.running(reader).sources.contains(&source),
         }
     }
 
@@ -168,7 +168,7 @@ impl Engine {
         if dead[session] >= number {
             return false;
         }
-        if self.is_cause(source, reader) {
+        if self.txn(reader).sight == Sight::EarlierSources || self.is_cause(source, reader) {
             return true;
         }
         let mut targets: Vec<Target> = Vec::new();

@@ -32,6 +32,8 @@ pub(crate) struct Op<V> {
     pub(crate) statement: u32,
     /// When the statement began.
     pub(crate) began: i64,
+    /// When it happened.
+    pub(crate) at: i64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -260,7 +262,7 @@ impl<V> Recorded<'_, V> {
             while let Some(scan) = scans.next_if(|scan| scan.at == at) {
                 for key in self.came_later(scan) {
                     let Scan { statement, began, .. } = *scan;
-                    add(builder, &Op { action: Action::Read(INIT, 0), key, value: None, statement, began });
+                    add(builder, &Op { action: Action::Read(INIT, 0), key, value: None, statement, began, at: began });
                 }
             }
             if let Some(op) = ops.get(at) {

@@ -4,7 +4,8 @@
 //! at most about twice as many. Forgetting takes a prefix of the commit order away: of each key its last version in the
 //! prefix stays, as the key's initial value, and from then on every transaction sees the prefix. So behaviour gets no
 //! worse than the level allows, only less stale: a read cannot return what was overwritten more than `n` transactions
-//! ago. A transaction that stays open holds forgetting back, as it does in a real database.
+//! ago. A transaction that stays open holds forgetting back, as it does in a real database, and so does a serializable
+//! one that wrote after reading old versions, since it comes before others in the order. Keys are never forgotten.
 
 use crate::clocks::join;
 use crate::engine::{Engine, Order, Read, State};
@@ -16,10 +17,11 @@ impl<V: Clone> Store<V> {
     /// Forgets what is older than the last `keep` transactions, once there is as much again.
     pub(crate) fn forget(&mut self, keep: usize) {
         let keep = keep.max(1);
-        if self.records.len() < 2 * keep {
+        let end = self.engine.base + self.records.len() as u32;
+        if end < self.next_forgetting || self.records.len() < 2 * keep {
             return;
         }
-        let end = self.engine.base + self.records.len() as u32;
+        self.next_forgetting = end + keep as u32;
         let cut = self.engine.lower_cut(end - keep as u32);
         if cut == self.engine.base {
             return;
@@ -30,6 +32,7 @@ impl<V: Clone> Store<V> {
         self.engine.forget(cut);
         self.records.drain(..(cut - self.engine.base) as usize);
         self.engine.base = cut;
+        self.engine.commits += 1;
         self.operations.forget_before(self.records.iter());
     }
 

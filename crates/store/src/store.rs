@@ -64,6 +64,10 @@ pub struct Store<V> {
     scanned: BTreeMap<String, Position>,
     times: Times,
     now: i64,
+    /// When the running statement of each session began.
+    statements: Vec<i64>,
+    /// Nothing is forgotten before so many transactions have begun.
+    pub(crate) next_forgetting: u32,
     candidates: Candidates,
     sources: Vec<Option<Place>>,
 }
@@ -85,6 +89,8 @@ impl<V: Clone> Store<V> {
             scanned: BTreeMap::new(),
             times: if options.recency == Recency::Commit { Times::Told } else { Times::Left },
             now: 0,
+            statements: Vec::new(),
+            next_forgetting: 0,
             candidates: Candidates::default(),
             sources: Vec::new(),
         }
@@ -94,6 +100,7 @@ impl<V: Clone> Store<V> {
     pub fn session(&mut self, name: &str) -> SessionId {
         self.sessions.push(name.to_owned());
         self.operations.session();
+        self.statements.push(0);
         SessionId(self.engine.session())
     }
 
@@ -152,6 +159,7 @@ impl<V: Clone> Store<V> {
             self.times = Times::Told;
         }
         self.now += 1;
+        self.statements[session.0 as usize] = self.now;
         let txn = self.engine.begin(session.0, run_at, sight);
         self.records.push(Record::new(level, reads, self.now));
         Ok(TxnId(txn))
@@ -161,6 +169,7 @@ impl<V: Clone> Store<V> {
     pub fn statement(&mut self, txn: TxnId) -> Result<(), Error> {
         self.must_be_open(txn)?;
         self.now += 1;
+        self.statements[self.engine.txn(txn.0).session as usize] = self.now;
         self.engine.statement(txn.0);
         Ok(())
     }
@@ -179,12 +188,24 @@ impl<V: Clone> Store<V> {
         Ok(self.take(txn.0, key.0, source, OwnRow::No))
     }
 
-    /// What the key holds, for a statement that goes on to write it. At `mvrc` the row is locked first, and its last
-    /// version is read.
-    pub fn read_for_update(&mut self, txn: TxnId, key: Key, choice: &mut dyn Choice) -> Result<Step<Option<V>>, Error> {
+    /// What the key holds, for a statement that goes on to write it if that is wanted. At `mvrc` the statement looks at
+    /// its snapshot first; if it wants to write what it sees there, the row is locked and its last version is read.
+    pub fn read_for_update(
+        &mut self,
+        txn: TxnId,
+        key: Key,
+        wants: &dyn Fn(Option<&V>) -> bool,
+        choice: &mut dyn Choice,
+    ) -> Result<Step<Option<V>>, Error> {
         self.must_be_open(txn)?;
         if self.engine.txn(txn.0).sight != Sight::StatementPrefix || self.last_write(txn.0, key.0).is_some() {
             return self.read(txn, key, choice).map(Step::Done);
+        }
+        let Some(seen) = self.choose(txn.0, key.0, choice) else {
+            return Err(self.refuse(txn.0, Conflict(key.0)));
+        };
+        if !wants(self.value_of(seen, key.0).as_ref()) {
+            return Ok(Step::Done(self.take(txn.0, key.0, seen, OwnRow::No)));
         }
         if let Some(holder) = self.lock(txn.0, key.0)? {
             return Ok(Step::Wait(holder));
@@ -221,7 +242,8 @@ impl<V: Clone> Store<V> {
                 found.push((Key(key), value));
             }
         }
-        let (statement, began, known) = (self.engine.running(txn.0).statement, self.now, self.keys.len());
+        let (statement, known) = (self.engine.running(txn.0).statement, self.keys.len());
+        let began = self.statements[self.engine.txn(txn.0).session as usize];
         let at = self.ops(txn.0).len();
         let scan = Scan { prefix: prefix.to_owned(), at, keys: known, statement, began };
         self.record_mut(txn.0).scans.push(scan);
@@ -234,9 +256,6 @@ impl<V: Clone> Store<V> {
         self.engine.commit(txn.0).map_err(|conflict| self.refuse(txn.0, conflict))?;
         self.remember_scans(txn.0);
         self.end(txn.0);
-        if let Some(keep) = self.options.retention {
-            self.forget(keep);
-        }
         Ok(())
     }
 
@@ -310,17 +329,21 @@ impl<V: Clone> Store<V> {
 
     /// The transaction reads the key from the source.
     fn take(&mut self, txn: Txn, key: u32, source: Txn, own_row: OwnRow) -> Option<V> {
-        let (value, write) = match source {
-            INIT => (self.keys[key as usize].initial.clone(), 0),
-            _ => {
-                let write = self.last_write(source, key).expect("a source has written the key");
-                (self.ops(source)[write as usize].value.clone(), write)
-            }
-        };
+        let value = self.value_of(source, key);
+        let write = if source == INIT { None } else { self.last_write(source, key) };
         self.engine.read(txn, key, source, own_row);
-        self.log(txn, Action::Read(source, write), key, value.clone());
+        self.log(txn, Action::Read(source, write.unwrap_or(0)), key, value.clone());
         self.record_mut(txn).reads += 1;
         value
+    }
+
+    /// What the source wrote to the key.
+    fn value_of(&self, source: Txn, key: u32) -> Option<V> {
+        if source == INIT {
+            return self.keys[key as usize].initial.clone();
+        }
+        let write = self.last_write(source, key).expect("a source has written the key");
+        self.ops(source)[write as usize].value.clone()
     }
 
     fn lock(&mut self, txn: Txn, key: u32) -> Result<Option<TxnId>, Error> {
@@ -348,11 +371,16 @@ impl<V: Clone> Store<V> {
         let record = &mut self.records[(txn - self.engine.base) as usize];
         record.ended = self.now;
         self.operations.end(session, record);
+        if let Some(keep) = self.options.retention {
+            self.forget(keep);
+        }
     }
 
     fn log(&mut self, txn: Txn, action: Action, key: u32, value: Option<V>) -> FirstWrite {
-        let (statement, began) = (self.engine.running(txn).statement, self.now);
-        self.operations.push(self.engine.txn(txn).session, Op { action, key, value, statement, began })
+        self.now += 1;
+        let (session, statement) = (self.engine.txn(txn).session, self.engine.running(txn).statement);
+        let began = self.statements[session as usize];
+        self.operations.push(session, Op { action, key, value, statement, began, at: self.now })
     }
 
     /// What the transaction has done.

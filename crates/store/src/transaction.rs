@@ -92,7 +92,8 @@ impl<'s> TransactionCore<'s> {
                 state.store.statement(txn)?;
             }
             if !equal {
-                match state.store.read_for_update(txn, key, &mut state.choice)? {
+                let wants = |found: Option<&Value>| found == expected.0.as_ref();
+                match state.store.read_for_update(txn, key, &wants, &mut state.choice)? {
                     Step::Wait(holder) => return Ok(Step::Wait(holder)),
                     Step::Done(found) if found != expected.0 => return Ok(Step::Done(false)),
                     Step::Done(_) => equal = true,

@@ -8,6 +8,9 @@ pub(crate) type Txn = u32;
 /// The initial transaction: it writes every key.
 pub(crate) const INIT: Txn = u32::MAX;
 
+/// How many writers of a key that did not commit can be read from at `ru`, besides those that run.
+const ROLLED_BACK: usize = 64;
+
 /// A committed write of a key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Version {
@@ -39,7 +42,7 @@ pub(crate) struct Versions {
     pub(crate) list: Vec<Version>,
     /// Ascending by session.
     pub(crate) chains: Vec<Chain>,
-    /// Who has written the key without committing: running and rolled back.
+    /// Who has written the key without committing: running, and the last ones that were rolled back.
     pub(crate) dirty: Vec<Txn>,
     /// The latest place from which somebody took the initial version for the newest.
     pub(crate) looked: Position,
@@ -57,6 +60,16 @@ impl Versions {
             Ok(at) => self.chains[at].writes.push((number, index)),
             Err(at) => self.chains.insert(at, Chain { session, writes: vec![(number, index)] }),
         }
+    }
+
+    /// A writer that was rolled back stays where `ru` can see it, until there are many after it.
+    pub(crate) fn rolled_back(&mut self, writer: Txn) {
+        let at = self.dirty.iter().position(|&other| other == writer);
+        at.into_iter().for_each(|at| _ = self.dirty.remove(at));
+        if self.dirty.len() >= ROLLED_BACK {
+            self.dirty.remove(0);
+        }
+        self.dirty.push(writer);
     }
 
     /// The session's writes.

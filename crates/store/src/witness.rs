@@ -60,12 +60,12 @@ impl<V: Clone> Store<V> {
             let key = self.keys[op.key as usize].name.clone();
             let value = op.value.as_ref().map_or(Literal::Nil, literal);
             let from = match op.action {
-                Action::Write => return (op.began, WitnessAction::Write { key, value, joined }),
+                Action::Write => return (op.at, WitnessAction::Write { key, value, joined }),
                 Action::OwnRead => WitnessSource::Own,
                 Action::Read(INIT, _) => WitnessSource::Initial,
                 Action::Read(source, _) => WitnessSource::Txn(name(source)),
             };
-            (op.began, WitnessAction::Read { key, value, from, joined })
+            (op.at, WitnessAction::Read { key, value, from, joined })
         });
         told.collect()
     }
@@ -204,7 +204,8 @@ impl Replayed {
             |next| matches!(&next.action, WitnessAction::Write { key: written, joined: true, .. } if written == key),
         );
         let read = if updates {
-            self.store.read_for_update(txn, id, &mut wanted)
+            // Told as a read under the lock, so it was wanted.
+            self.store.read_for_update(txn, id, &|_| true, &mut wanted)
         } else {
             self.store.read(txn, id, &mut wanted).map(Step::Done)
         };
