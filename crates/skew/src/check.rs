@@ -32,7 +32,8 @@ pub fn replay(recording: &str, program: impl Fn(Db) + 'static) {
         Ok(recording) => recording,
         Err(error) => panic!("{error}"),
     };
-    let again = recording.run(program);
+    let program = Rc::new(program);
+    let again = recording.run(move |db| program(db));
     let found = Counterexample::of(&again.run, Origin::Replay);
     let changed = "the replay string does not fit the program, which has changed since";
     match (again.divergence, found) {

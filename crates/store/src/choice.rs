@@ -58,6 +58,11 @@ pub trait Choice {
         false
     }
 
+    /// Whether this transaction is refused when it commits, though nothing forces that yet. Only exploration does so.
+    fn refuses(&mut self, _txn: Place) -> bool {
+        false
+    }
+
     /// This transaction has begun.
     fn began(&mut self, _txn: Place) {}
 }

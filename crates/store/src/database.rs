@@ -90,8 +90,14 @@ impl Database {
     /// Like [`Database::check`], with the reads that are asked for.
     #[track_caller]
     pub fn check_with<T>(&self, reads: Reads, body: impl FnOnce(&Transaction<'_>) -> Result<T, Error>) -> T {
+        // Reads of weaker levels need not agree with each other.
+        let level = match self.shared.level {
+            Level::Ru | Level::Ec | Level::Rc | Level::Ra => Level::Cc,
+            Level::Mvrc => Level::Pc,
+            level => level,
+        };
         let session = Session::new(self.open_session("check", reads));
-        match session.transaction(body) {
+        match session.transaction_at(level, body) {
             Ok(value) => value,
             Err(error) => panic!("the check could not be made: {error}"),
         }

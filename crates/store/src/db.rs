@@ -11,7 +11,7 @@ use crate::call::{drive, drive_in_session};
 use crate::candidates::Reads;
 use crate::database::Database;
 use crate::error::Error;
-use crate::scheduler::{Status, TaskId};
+use crate::scheduler::{Scheduler, Status, TaskId};
 use crate::session::{AsyncSession, Session, SessionCore};
 use crate::shared::{Shared, SpawnedJob};
 use crate::transaction::Transaction;
@@ -78,10 +78,11 @@ impl Db {
         }));
     }
 
-    /// Runs a transaction of the session `main`.
+    /// Runs a transaction of the session whose code this is: `main` in the body of the run.
     pub fn transaction<T>(&self, body: impl FnOnce(&Transaction<'_>) -> Result<T, Error>) -> Result<T, Error> {
-        let main = SessionCore { database: self.database.clone(), id: SessionId(0), reads: Reads::Any };
-        Session::new(main).transaction(body)
+        let id = self.shared.lock().scheduler.as_ref().map_or(SessionId(0), Scheduler::current_session);
+        let own = SessionCore { database: self.database.clone(), id, reads: Reads::Any };
+        Session::new(own).transaction(body)
     }
 
     /// Looks at what has come out of it, after all spawned sessions have ended: see [`Database::check`].

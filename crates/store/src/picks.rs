@@ -27,6 +27,10 @@ impl<C: Choice + ?Sized> Choice for Arc<Mutex<C>> {
     fn began(&mut self, txn: Place) {
         self.lock().unwrap_or_else(PoisonError::into_inner).began(txn);
     }
+
+    fn refuses(&mut self, txn: Place) -> bool {
+        self.lock().unwrap_or_else(PoisonError::into_inner).refuses(txn)
+    }
 }
 
 impl<C: Choice + ?Sized> Choice for Box<C> {
@@ -40,6 +44,10 @@ impl<C: Choice + ?Sized> Choice for Box<C> {
 
     fn began(&mut self, txn: Place) {
         (**self).began(txn);
+    }
+
+    fn refuses(&mut self, txn: Place) -> bool {
+        (**self).refuses(txn)
     }
 }
 
@@ -92,6 +100,15 @@ impl<C: Choice> Choice for Recorder<C> {
     fn began(&mut self, txn: Place) {
         self.choice.began(txn);
     }
+
+    /// Recorded as a pick like any other, where it is asked.
+    fn refuses(&mut self, txn: Place) -> bool {
+        let refused = self.choice.refuses(txn);
+        if self.on {
+            self.picks.push(Pick { chosen: u32::from(refused), among: 2 });
+        }
+        refused
+    }
 }
 
 /// Answers as it did before: with the picks of an earlier run. Where they end it takes the first alternative.
@@ -137,6 +154,12 @@ impl Choice for Replay {
 
     fn sees_sources(&self) -> bool {
         self.listed
+    }
+
+    fn refuses(&mut self, _: Place) -> bool {
+        let chosen = self.picks.get(self.next).copied().unwrap_or(0);
+        self.next += 1;
+        chosen == 1
     }
 }
 

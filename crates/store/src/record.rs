@@ -204,6 +204,15 @@ pub(crate) struct KeyRecord<V> {
 
 impl<V> Recorded<'_, V> {
     pub(crate) fn history(&self, literal: &mut dyn FnMut(&V) -> Literal) -> History {
+        self.tell(Judged::AsItWas, literal)
+    }
+
+    /// The history in which transactions that were rolled back have committed what they read from others.
+    pub(crate) fn judged(&self, literal: &mut dyn FnMut(&V) -> Literal) -> History {
+        self.tell(Judged::AllCommitted, literal)
+    }
+
+    fn tell(&self, judged: Judged, literal: &mut dyn FnMut(&V) -> Literal) -> History {
         let mut builder = HistoryBuilder::new();
         let sessions: Vec<_> = self.sessions.iter().map(|name| builder.session(name.as_str())).collect();
         for key in self.keys {
@@ -217,12 +226,12 @@ impl<V> Recorded<'_, V> {
             let session = sessions[self.engine.txn(txn).session as usize];
             let id = builder.begin(session, format!("t{}", txn + 1));
             builder.level(id, record.level);
-            let status = status(self.engine.txn(txn).state);
+            let (status, part) = judged.of(status(self.engine.txn(txn).state));
             builder.status(id, status);
             if self.times == Times::Told && status == Status::Committed {
                 builder.span(id, record.began, record.ended);
             }
-            self.tell_operations(txn, record, &mut builder, literal);
+            self.tell_operations(txn, part, &mut builder, literal);
         }
         builder.finish()
     }
@@ -230,10 +239,11 @@ impl<V> Recorded<'_, V> {
     fn tell_operations(
         &self,
         txn: Txn,
-        record: &Record,
+        part: Part,
         builder: &mut HistoryBuilder,
         literal: &mut dyn FnMut(&V) -> Literal,
     ) {
+        let record = &self.records[(txn - self.engine.base) as usize];
         let ops = self.operations.of(self.engine, txn, record);
         let mut last_statement = u32::MAX;
         let mut add = |builder: &mut HistoryBuilder, op: &Op<V>| {
@@ -241,6 +251,7 @@ impl<V> Recorded<'_, V> {
             let source = match op.action {
                 Action::Read(source, write) if self.is_left_out(source, write, op.key) => return,
                 Action::Read(source, _) => Some(self.told(source)),
+                _ if part == Part::Reads => return,
                 _ => None,
             };
             let key = builder.key(self.keys[op.key as usize].name.as_str());
@@ -288,6 +299,31 @@ impl<V> Recorded<'_, V> {
 
     fn told(&self, source: Txn) -> Option<TxnId> {
         (source != INIT && source >= self.engine.base).then(|| TxnId(source - self.engine.base))
+    }
+}
+
+/// How transactions that were rolled back are told.
+#[derive(Clone, Copy)]
+enum Judged {
+    AsItWas,
+    /// As committed, with what they read.
+    AllCommitted,
+}
+
+/// How much of a transaction is told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Whole,
+    /// What it read from others.
+    Reads,
+}
+
+impl Judged {
+    fn of(self, status: Status) -> (Status, Part) {
+        match self {
+            Judged::AllCommitted if status != Status::Committed => (Status::Committed, Part::Reads),
+            _ => (status, Part::Whole),
+        }
     }
 }
 

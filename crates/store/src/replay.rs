@@ -10,6 +10,7 @@ use skew_model::Level;
 
 use crate::db::Db;
 use crate::engine::Recency;
+use crate::explore::known_keys;
 use crate::panics::{self, Panics};
 use crate::picks::{Divergence, Pick, Replay};
 use crate::run::{Config, Interleaving, Run, run_at};
@@ -77,12 +78,16 @@ impl Recording {
     }
 
     /// Makes the run again.
-    pub fn run(&self, body: impl FnOnce(Db) + 'static) -> Again {
+    pub fn run(&self, body: impl Fn(Db) + Clone + 'static) -> Again {
         let listed = self.made != Made::Drawn;
         let choice = Arc::new(Mutex::new(Replay::new(self.picks.clone()).listed(listed)));
         let strength = if self.made == Made::Explored { Strength::Explorable } else { Strength::Asked };
         let asked = Box::new(choice.clone());
-        let run = panics::with(Panics::Printed, || run_at(&self.config(), strength, asked, body));
+        let keys = match self.made {
+            Made::Explored => known_keys(&self.config(), body.clone()),
+            Made::Drawn | Made::Listed => Vec::new(),
+        };
+        let run = panics::with(Panics::Printed, || run_at(&self.config(), strength, &keys, asked, body));
         let divergence = choice.lock().unwrap_or_else(PoisonError::into_inner).divergence();
         Again { run, divergence }
     }

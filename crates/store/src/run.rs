@@ -17,7 +17,7 @@ use crate::scheduler::{AfterPanic, Lineage, Scheduler, TaskId};
 use crate::shared::Shared;
 use crate::store::{Options, Strength};
 use crate::value::Value;
-use crate::witness::Shown;
+use crate::witness::{Shown, in_commit_order};
 
 /// Where sessions take turns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -157,7 +157,31 @@ impl Run {
     pub fn witness(&self) -> Witness {
         let failure = self.failure.as_ref().map_or_else(|| "nothing failed".to_owned(), Failure::to_string);
         let shown = Shown { failure, recording: Some(self.recording().to_string()) };
-        self.database.shared.lock().store.witness(shown, Value::literal)
+        let witness = self.database.shared.lock().store.witness(shown, Value::literal);
+        match self.made {
+            Made::Explored => in_commit_order(witness, &self.history()),
+            Made::Drawn | Made::Listed => witness,
+        }
+    }
+
+    /// Whether a transaction began before another one had ended.
+    pub(crate) fn overlaps(&self) -> bool {
+        self.database.shared.lock().store.overlaps()
+    }
+
+    /// Whether a transaction has looked for keys by prefix.
+    pub(crate) fn scans(&self) -> bool {
+        self.database.shared.lock().store.scans()
+    }
+
+    /// The names of all keys.
+    pub(crate) fn key_names(&self) -> Vec<String> {
+        self.database.shared.lock().store.key_names()
+    }
+
+    /// The history by which the run is judged: see [`crate::store::Store::judged_history`].
+    pub(crate) fn judged_history(&self) -> History {
+        self.database.shared.lock().store.judged_history(Value::literal)
     }
 
     /// Where its transactions come in the program, in the same order.
@@ -197,13 +221,14 @@ impl Run {
 /// assert!(made.failure.is_none());
 /// ```
 pub fn run(config: &Config, choice: Box<dyn Choice + Send>, body: impl FnOnce(Db) + 'static) -> Run {
-    panics::with(Panics::Kept, || run_at(config, Strength::Asked, choice, body))
+    panics::with(Panics::Kept, || run_at(config, Strength::Asked, &[], choice, body))
 }
 
-/// The same on a store that may run transactions at weaker levels than they ask for.
+/// The same on a store that may run transactions at weaker levels than they ask for, and knows these keys.
 pub(crate) fn run_at(
     config: &Config,
     strength: Strength,
+    keys: &[String],
     choice: Box<dyn Choice + Send>,
     body: impl FnOnce(Db) + 'static,
 ) -> Run {
@@ -215,6 +240,7 @@ pub(crate) fn run_at(
     let database = Database { shared: Shared::new(config.options(), config.level, Recorder::new(choice)) };
     let mut state = database.shared.lock();
     state.store.strength = strength;
+    keys.iter().for_each(|key| _ = state.store.key(key));
     let after_panic = match strength {
         Strength::Asked => AfterPanic::End,
         Strength::Explorable => AfterPanic::GoOn,

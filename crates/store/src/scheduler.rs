@@ -67,6 +67,8 @@ struct Task {
     status: Status,
     /// Something happened to it since it was resumed, so that it has to look again before it waits.
     woken: bool,
+    /// It waits for its turn to begin a transaction.
+    at_begin: bool,
     /// For each task, by session, how many of its transactions had begun before this task could do what it does next.
     after: Vec<u32>,
 }
@@ -127,7 +129,7 @@ impl Scheduler {
     pub(crate) fn add(&mut self, session: SessionId, name: Arc<str>) -> TaskId {
         self.granted = false;
         let after = self.tasks.get(self.current).map(|parent| parent.after.clone()).unwrap_or_default();
-        self.tasks.push(Task { session, name, status: Status::Ready, woken: false, after });
+        self.tasks.push(Task { session, name, status: Status::Ready, woken: false, at_begin: false, after });
         TaskId(self.tasks.len() - 1)
     }
 
@@ -181,9 +183,13 @@ impl Scheduler {
             return Turn::Later;
         }
         let granted = std::mem::take(&mut self.granted);
+        if granted {
+            self.tasks[self.current].at_begin = false;
+        }
         if granted || (self.interleaving == Interleaving::Transactions && call == Call::Within) {
             return Turn::Now;
         }
+        self.tasks[self.current].at_begin = call == Call::Begin;
         match self.choose(choice) {
             Some(chosen) if chosen != self.current => {
                 self.next = Some(chosen);
@@ -191,6 +197,7 @@ impl Scheduler {
             }
             _ => {
                 self.granted = false;
+                self.tasks[self.current].at_begin = false;
                 Turn::Now
             }
         }
@@ -275,6 +282,11 @@ impl Scheduler {
         self.panic.take().or(self.failure.take())
     }
 
+    /// The session of the current task.
+    pub(crate) fn current_session(&self) -> SessionId {
+        self.tasks[self.current].session
+    }
+
     /// The name of the current task.
     pub(crate) fn current_name(&self) -> String {
         self.name(self.current)
@@ -312,6 +324,14 @@ impl Scheduler {
     fn choose(&mut self, choice: &mut dyn Choice) -> Option<usize> {
         self.ready.clear();
         self.ready.extend((0..self.tasks.len()).filter(|&index| self.tasks[index].status == Status::Ready));
+        // Exploration decides between transactions: whoever is on the way to one gets there first.
+        if self.after_panic == AfterPanic::GoOn {
+            let on_the_way = self.ready.iter().copied().find(|&index| !self.tasks[index].at_begin);
+            if on_the_way.is_some() {
+                self.granted = false;
+                return on_the_way;
+            }
+        }
         self.granted = self.ready.len() > 1;
         if !self.granted {
             return self.ready.first().copied();

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use skew_model::{Level, SessionId, TxnId};
 
 use crate::choice::Choice;
@@ -27,7 +27,8 @@ pub(crate) struct State {
     pub(crate) scheduler: Option<Scheduler>,
     /// By task; those that have been started are gone.
     pub(crate) jobs: Vec<Option<SpawnedJob>>,
-    names: FxHashSet<Arc<str>>,
+    /// The names of sessions, and how often each was asked for.
+    names: FxHashMap<Arc<str>, u32>,
     /// Who waits for the locks of which transaction, outside of runs.
     waiters: Vec<(TxnId, Waker)>,
 }
@@ -50,11 +51,11 @@ impl State {
 
     fn unique(&mut self, name: &str) -> Arc<str> {
         let mut unique: Arc<str> = name.into();
-        let mut number = 1;
-        while !self.names.insert(unique.clone()) {
-            number += 1;
-            unique = format!("{name}-{number}").into();
+        while let Some(number) = self.names.get_mut(&unique) {
+            *number += 1;
+            unique = format!("{unique}-{number}").into();
         }
+        self.names.insert(unique.clone(), 1);
         unique
     }
 
@@ -94,7 +95,7 @@ impl Shared {
             choice,
             scheduler: None,
             jobs: Vec::new(),
-            names: FxHashSet::default(),
+            names: FxHashMap::default(),
             waiters: Vec::new(),
         };
         Arc::new(Shared { state: Mutex::new(state), level })

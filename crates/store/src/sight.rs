@@ -81,6 +81,11 @@ impl Sight {
         !matches!(self, Sight::Nothing | Sight::EarlierSources | Sight::SessionAndSources | Sight::Causes)
     }
 
+    /// Whether a transaction may be refused because of others.
+    pub(crate) fn refuses(self) -> bool {
+        matches!(self, Sight::CausesAndVersions | Sight::Prefix { conflicts: Conflicts::Refused } | Sight::Everything)
+    }
+
     /// Whether its reads look from one place in the commit order.
     pub(crate) fn looks_from_a_place(self) -> bool {
         matches!(self, Sight::Prefix { .. } | Sight::StatementPrefix | Sight::Everything)

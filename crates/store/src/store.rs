@@ -259,6 +259,20 @@ impl<V: Clone> Store<V> {
         Ok(())
     }
 
+    /// Whether the level that the transaction asked for has conflicts, and it runs at a weaker one that has none.
+    pub(crate) fn may_be_refused(&self, txn: TxnId) -> bool {
+        self.strength == Strength::Explorable
+            && self.is_open(txn)
+            && Sight::of(self.record(txn.0).level).is_some_and(Sight::refuses)
+    }
+
+    /// Rolls back as after a conflict.
+    pub(crate) fn refuse_commit(&mut self, txn: TxnId) -> Error {
+        let ops = self.ops(txn.0);
+        let key = ops.iter().find(|op| op.action == Action::Write).or(ops.first()).map_or(0, |op| op.key);
+        self.refuse(txn.0, Conflict(key))
+    }
+
     /// Rolls back.
     pub fn rollback(&mut self, txn: TxnId) -> Result<(), Error> {
         self.must_be_open(txn)?;
@@ -281,6 +295,28 @@ impl<V: Clone> Store<V> {
     pub fn history(&self, mut literal: impl FnMut(&V) -> Literal) -> History {
         let Store { engine, sessions, keys, records, operations, .. } = self;
         Recorded { engine, sessions, keys, records, operations, times: self.times }.history(&mut literal)
+    }
+
+    /// The history in which transactions that were rolled back have committed what they read.
+    pub(crate) fn judged_history(&self, mut literal: impl FnMut(&V) -> Literal) -> History {
+        let Store { engine, sessions, keys, records, operations, .. } = self;
+        Recorded { engine, sessions, keys, records, operations, times: self.times }.judged(&mut literal)
+    }
+
+    /// Whether a transaction began before another one had ended.
+    pub(crate) fn overlaps(&self) -> bool {
+        let next = self.records.iter().skip(1);
+        self.records.iter().zip(next).any(|(first, second)| second.began < first.ended)
+    }
+
+    /// Whether a transaction has looked for keys by prefix.
+    pub(crate) fn scans(&self) -> bool {
+        self.records.iter().any(|record| !record.scans.is_empty())
+    }
+
+    /// The names of all keys.
+    pub(crate) fn key_names(&self) -> Vec<String> {
+        self.keys.iter().map(|key| key.name.clone()).collect()
     }
 
     /// Who read from whom, transactions in the order in which they began.

@@ -7,6 +7,7 @@ use std::task::Waker;
 use skew_model::TxnId;
 
 use crate::call::{Call, drive};
+use crate::choice::Choice;
 use crate::convert::{FromValue, convert};
 use crate::error::Error;
 use crate::shared::{Shared, State};
@@ -108,7 +109,15 @@ impl<'s> TransactionCore<'s> {
 
     fn commit(&self) -> impl Future<Output = Result<(), Error>> {
         let txn = self.txn;
-        Call::within(self.shared, txn, move |state| state.store.commit(txn).map(Step::Done))
+        Call::within(self.shared, txn, move |state| {
+            if state.store.may_be_refused(txn)
+                && let Some(place) = state.store.place(txn.0)
+                && state.choice.refuses(place)
+            {
+                return Err(state.store.refuse_commit(txn));
+            }
+            state.store.commit(txn).map(Step::Done)
+        })
     }
 
     fn rollback(&self) -> impl Future<Output = Result<(), Error>> {

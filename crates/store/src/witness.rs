@@ -3,7 +3,11 @@
 use std::fmt;
 
 use rustc_hash::FxHashMap;
-use skew_model::{Literal, SessionId, TxnId, Witness, WitnessAction, WitnessSource, WitnessStep};
+use skew_check::{Checker, Options as CheckOptions};
+use skew_model::{
+    History, Justification, Literal, Outcome, Scope, SessionId, TxnId, Witness, WitnessAction, WitnessSource,
+    WitnessStep,
+};
 
 use crate::choice::{Choice, Place, Point};
 use crate::engine::{Recency, State};
@@ -71,8 +75,30 @@ impl<V: Clone> Store<V> {
     }
 }
 
+/// Every transaction knows how much it has seen of every session, so sessions are not free.
+const MAX_SESSIONS: usize = 1000;
+
 fn name(txn: Txn) -> String {
     format!("t{}", txn + 1)
+}
+
+/// The witness of an explored run, whose transactions ran one after another but not in the order of their commits: a
+/// store that keeps to levels which look at the commit order needs that order. Transactions that did not commit are
+/// left out.
+pub(crate) fn in_commit_order(witness: Witness, history: &History) -> Witness {
+    let verdict = Checker::new(history, CheckOptions::default()).check(Scope::Declared);
+    let Outcome::Holds(Justification::CommitOrder { order, .. }) = verdict.outcome else { return witness };
+    let mut txns: FxHashMap<String, Vec<WitnessStep>> = FxHashMap::default();
+    let mut open: FxHashMap<String, String> = FxHashMap::default();
+    for step in &witness.steps {
+        if let WitnessAction::Begin { txn, .. } = &step.action {
+            open.insert(step.session.clone(), txn.clone());
+        }
+        let txn = open.get(&step.session).cloned().unwrap_or_default();
+        txns.entry(txn).or_default().push(step.clone());
+    }
+    let steps = order.iter().filter_map(|&txn| txns.remove(&history.txn_name(txn))).flatten().collect();
+    Witness { steps, ..witness }
 }
 
 /// A step that did not come out as the witness says.
@@ -95,6 +121,10 @@ impl std::error::Error for Mismatch {}
 /// Runs a witness on a fresh store: every step in its order, every read from whom it read. Each step has to be one that
 /// the store can take.
 pub fn replay_witness(witness: &Witness) -> Result<Store<Literal>, Mismatch> {
+    if witness.sessions.len() > MAX_SESSIONS {
+        let what = format!("it has {} sessions, and a replay at most {MAX_SESSIONS}", witness.sessions.len());
+        return Err(Mismatch { step: 0, what });
+    }
     let recency = if witness.real_time { Recency::Commit } else { Recency::None };
     let mut replay = Replayed {
         store: Store::new(Options { recency, retention: None }),
@@ -111,11 +141,22 @@ pub fn replay_witness(witness: &Witness) -> Result<Store<Literal>, Mismatch> {
         let given = replay.store.init(id, value.clone());
         given.map_err(|error| Mismatch { step: 0, what: error.to_string() })?;
     }
+    let nexts = nexts(&witness.steps);
     for (at, step) in witness.steps.iter().enumerate() {
-        let next = witness.steps[at + 1..].iter().find(|next| next.session == step.session);
+        let next = nexts[at].map(|next| &witness.steps[next]);
         replay.step(step, next).map_err(|what| Mismatch { step: at + 1, what })?;
     }
     Ok(replay.store)
+}
+
+/// For each step, the next one of the same session.
+fn nexts(steps: &[WitnessStep]) -> Vec<Option<usize>> {
+    let mut last: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut nexts = vec![None; steps.len()];
+    for (at, step) in steps.iter().enumerate().rev() {
+        nexts[at] = last.insert(&step.session, at);
+    }
+    nexts
 }
 
 struct Replayed {

@@ -2,7 +2,7 @@
 
 use skew::{Check, Level};
 
-use crate::programs::two_increments;
+use crate::programs::{counted_increments, two_increments};
 
 #[test]
 fn every_history_is_visited_once() {
@@ -21,8 +21,19 @@ fn every_history_is_visited_once() {
 
 #[test]
 fn a_level_is_enough_when_no_history_fails() {
-    assert!(skew::explore(Level::Psi, two_increments).histories > 0);
-    assert!(skew::explore(Level::Ser, two_increments).histories > 0);
+    for level in [Level::Psi, Level::Si, Level::Ser] {
+        let explored = skew::explore(level, counted_increments);
+        assert!(explored.histories > explored.refused && explored.refused > 0, "{level}: {explored:?}");
+    }
+}
+
+#[test]
+fn who_does_not_try_again_after_a_conflict_is_found() {
+    for level in [Level::Psi, Level::Si, Level::Ser] {
+        let found = std::panic::catch_unwind(|| skew::explore(level, two_increments)).expect_err("one is refused");
+        let message = found.downcast_ref::<String>().expect("a message");
+        assert!(message.contains("aborted") && message.contains("x counts the increments"), "{message}");
+    }
 }
 
 #[test]

@@ -22,6 +22,14 @@ pub fn two_increments(db: Db) {
     });
 }
 
+/// Two increments, each of which may be refused: those that were not count.
+pub fn counted_increments(db: Db) {
+    db.init("x", 0);
+    let sessions = ["alice", "bob"].map(|name| db.spawn(name, |session| increment(&session).is_ok()));
+    let made = sessions.map(|session| session.join()).into_iter().filter(|&made| made).count() as i64;
+    assert_eq!(db.check(|t| t.read::<i64>("x")), made, "x counts the increments");
+}
+
 /// Somebody must stay on call: both may leave.
 pub fn on_call(db: Db) {
     for name in ["alice", "bob"] {

@@ -1,6 +1,6 @@
 //! The choice that follows a plan, then the fixed policy, and remembers what it passed by.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use skew_model::SessionId;
 
 use super::plan::Plan;
@@ -12,6 +12,10 @@ pub(crate) struct Guide {
     pub(crate) plan: Plan,
     /// How many transactions have begun.
     begun: usize,
+    /// Who committed, and could have been refused.
+    pub(crate) refusable: FxHashSet<Place>,
+    /// Who was refused.
+    pub(crate) refused: FxHashSet<Place>,
     /// The alternatives of each read that had some.
     pub(crate) candidates: FxHashMap<(Place, u32), Vec<Option<Place>>>,
 }
@@ -41,6 +45,13 @@ impl Choice for Guide {
 
     fn sees_sources(&self) -> bool {
         true
+    }
+
+    fn refuses(&mut self, txn: Place) -> bool {
+        let step = self.begun.checked_sub(1).and_then(|at| self.plan.steps.get(at));
+        let refused = step.is_some_and(|step| step.refused);
+        if refused { &mut self.refused } else { &mut self.refusable }.insert(txn);
+        refused
     }
 
     fn began(&mut self, _: Place) {

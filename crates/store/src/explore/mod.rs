@@ -13,8 +13,10 @@
 //! makes nothing new visible to anybody.
 //!
 //! The levels that look at the commit order lack this property. They run at the strongest weaker level that has it, and
-//! complete histories are filtered by the checker. `ru`, where operations of running transactions are seen, and real
-//! time, where interleavings are the point, are explored by counting through all choices instead.
+//! complete histories are filtered by the checker. At `psi`, `si` and `ser` a transaction may also be refused when it
+//! commits: that is one more branch, kept if it meets a transaction at a key that neither knows of the other. (Deadlocks
+//! at `mvrc` are not explored.) `ru`, where operations of running transactions are seen, and real time, where interleavings are the point,
+//! are explored by counting through all choices instead.
 
 mod guide;
 mod plan;
@@ -25,7 +27,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashSet;
-use skew_check::{Assumptions, Checker, Options as CheckOptions};
+use skew_check::{Checker, Options as CheckOptions};
 use skew_model::{Level, Scope, Status};
 
 use crate::choice::Place;
@@ -61,6 +63,8 @@ pub struct Explored {
     pub runs: u64,
     /// The histories within their levels, each visited once.
     pub histories: u64,
+    /// How many of them have transactions that were refused because of a conflict.
+    pub refused: u64,
     /// The runs whose history was not within the level and was left out; always 0 at `rc`, `ra` and `cc`.
     pub filtered: u64,
     /// The runs whose history had been visited; always 0 except at `ru` and with recency.
@@ -79,6 +83,8 @@ pub enum End {
     Stopped,
     /// It reached its limit of runs: what was not visited is unknown.
     MaxRuns,
+    /// The checker could not decide whether some history is within its level.
+    Undecided,
 }
 
 /// The program did something else when it was run again with the same answers, so it cannot be explored.
@@ -120,8 +126,8 @@ impl std::error::Error for NotRepeatable {}
 /// };
 /// // Each increment reads the initial value or another one's: the labelled trees on four nodes.
 /// assert_eq!((at(Level::Cc).runs, at(Level::Cc).histories), (16, 16));
-/// // Serializable ones come one after another.
-/// assert_eq!(at(Level::Ser).histories, 6);
+/// // Serializable ones come one after another; or somebody is refused.
+/// assert_eq!(at(Level::Ser).histories - at(Level::Ser).refused, 6);
 /// ```
 pub fn explore(
     config: &Config,
@@ -134,40 +140,131 @@ pub fn explore(
         return count_through(config, limits, body, &mut visit);
     }
     let config = Config { interleaving: Some(Interleaving::Transactions), ..*config };
-    let mut explored = Explored::default();
-    let mut waiting = vec![Plan::default()];
-    while let Some(plan) = waiting.pop() {
-        if explored.runs == limits.max_runs {
-            explored.end = End::MaxRuns;
-            break;
+    let mut explorer = Explorer { config, limits, body, keys: Vec::new() };
+    let first = explorer.make(Plan::default()).run;
+    if needs_counting(&first) {
+        return count_through(&config, limits, explorer.body, &mut visit);
+    }
+    if first.scans() {
+        explorer.find_keys()?;
+    }
+    match explorer.explore(&mut visit)? {
+        Ended::So(explored) => Ok(explored),
+        Ended::NewKey(_) => {
+            Err(NotRepeatable { what: "only some runs scan, and find keys that others do not".to_owned() })
         }
+    }
+}
+
+/// The keys that an exploration of the program knows from the start.
+pub(crate) fn known_keys(config: &Config, body: impl Fn(Db) + Clone + 'static) -> Vec<String> {
+    let mut explorer = Explorer { config: *config, limits: ExploreLimits::default(), body, keys: Vec::new() };
+    if explorer.make(Plan::default()).run.scans() {
+        // A program that cannot be explored has no explored runs to be made again.
+        let _ = explorer.find_keys();
+    }
+    explorer.keys
+}
+
+/// Whether transactions of the run have to be told apart by more than whom they read from: where they overlap within
+/// one task, see what is not committed, or bring real time along.
+fn needs_counting(run: &Run) -> bool {
+    let counted = |print: &Footprint| matches!(print.level, Level::Ru | Level::Sser);
+    run.overlaps() || run.footprints().iter().any(counted)
+}
+
+/// A program that is explored.
+struct Explorer<F> {
+    config: Config,
+    limits: ExploreLimits,
+    body: F,
+    /// Keys that are there from the start, so that scans see that they hold nothing.
+    keys: Vec<String>,
+}
+
+/// A run, with what its guide saw.
+struct Guided {
+    run: Run,
+    guide: Guide,
+}
+
+/// How a pass through all plans ended.
+enum Ended {
+    So(Explored),
+    /// A run that scans has used keys that were not known.
+    NewKey(Vec<String>),
+}
+
+impl<F: Fn(Db) + Clone + 'static> Explorer<F> {
+    fn make(&self, plan: Plan) -> Guided {
         let guide = Arc::new(Mutex::new(Guide::new(plan)));
         let choice = Box::new(guide.clone());
-        let made = panics::with(Panics::Kept, || run_at(&config, Strength::Explorable, choice, body.clone()));
-        let guide = guide.lock().unwrap_or_else(PoisonError::into_inner);
-        explored.runs += 1;
-        let trace = trace(&made, &guide);
-        if !trace.follows(&guide.plan) {
-            let what = format!("a run did not follow a plan of {} transactions", guide.plan.steps.len());
-            return Err(NotRepeatable { what });
+        let body = self.body.clone();
+        let run = panics::with(Panics::Kept, || run_at(&self.config, Strength::Explorable, &self.keys, choice, body));
+        let guide = std::mem::take(&mut *guide.lock().unwrap_or_else(PoisonError::into_inner));
+        Guided { run, guide }
+    }
+
+    /// Explores without telling, until all keys are known that scans may see.
+    fn find_keys(&mut self) -> Result<(), NotRepeatable> {
+        while let Ended::NewKey(keys) = self.explore(&mut |_| ControlFlow::Continue(()))? {
+            self.keys = keys;
         }
-        if is_within_its_levels(&made, &config) {
-            explored.histories += 1;
-            if visit(&made).is_break() {
-                explored.end = End::Stopped;
+        Ok(())
+    }
+
+    fn explore(&self, visit: &mut dyn FnMut(&Run) -> ControlFlow<()>) -> Result<Ended, NotRepeatable> {
+        let mut explored = Explored::default();
+        let mut waiting = vec![Plan::default()];
+        let mut refusals = FxHashSet::default();
+        while let Some(plan) = waiting.pop() {
+            if explored.runs == self.limits.max_runs {
+                explored.end = End::MaxRuns;
                 break;
             }
-        } else {
-            explored.filtered += 1;
+            let Guided { run, guide } = self.make(plan);
+            explored.runs += 1;
+            let trace = trace(&run, &guide);
+            is_explorable(&run, &trace, &guide.plan)?;
+            if run.scans() && run.key_names().len() > self.keys.len() {
+                return Ok(Ended::NewKey(run.key_names()));
+            }
+            let execution = Execution::new(&guide.plan, &trace);
+            match judge(&run, &trace, &execution) {
+                Some(true) => {
+                    explored.histories += 1;
+                    explored.refused += u64::from(trace.txns.iter().any(|txn| txn.refused));
+                    if visit(&run).is_break() {
+                        explored.end = End::Stopped;
+                        break;
+                    }
+                }
+                Some(false) => explored.filtered += 1,
+                None => explored.end = End::Undecided,
+            }
+            push_siblings(&guide.plan, &trace, &execution, &mut waiting);
+            push_refusals(&guide.plan, &trace, &execution, &mut refusals, &mut waiting);
         }
-        push_siblings(&guide.plan, &trace, &mut waiting);
+        Ok(Ended::So(explored))
     }
-    Ok(explored)
+}
+
+/// Whether the run is one that plans can describe.
+fn is_explorable(run: &Run, trace: &Trace, plan: &Plan) -> Result<(), NotRepeatable> {
+    let what = if !trace.follows(plan) {
+        format!("a run did not follow a plan of {} transactions", plan.steps.len())
+    } else if needs_counting(run) {
+        "only some runs have transactions at `ru` or `sser`, or two at a time in one session's code".to_owned()
+    } else if trace.shares_sessions() {
+        "two sessions' code uses one and the same session".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(NotRepeatable { what })
 }
 
 /// Adds the plans of the partial histories that hang off the path from the plan to the complete run.
-fn push_siblings(plan: &Plan, trace: &Trace, waiting: &mut Vec<Plan>) {
-    let execution = Execution::new(plan, trace);
+fn push_siblings(plan: &Plan, trace: &Trace, execution: &Execution<'_>, waiting: &mut Vec<Plan>) {
     let first_new_commit = plan.steps.len().saturating_sub(1);
     for position in first_new_commit..trace.txns.len() {
         push_other_candidates(plan, trace, position, waiting);
@@ -189,11 +286,35 @@ fn push_other_candidates(plan: &Plan, trace: &Trace, position: usize, waiting: &
     }
 }
 
+/// Adds a plan for each transaction that could be refused when it commits, because it meets somebody else at a key in
+/// this run. Whether it does may show only in later runs that begin in the same way, so all transactions are looked at,
+/// and what was planned before is remembered.
+fn push_refusals(
+    plan: &Plan,
+    trace: &Trace,
+    execution: &Execution<'_>,
+    planned: &mut FxHashSet<Plan>,
+    waiting: &mut Vec<Plan>,
+) {
+    for position in (0..trace.txns.len()).filter(|&position| trace.txns[position].refusable) {
+        let mut steps: Vec<Step> = (0..=position).map(|earlier| trace.step(plan, earlier)).collect();
+        // Who was pulled forward was refused, or not, where it had its turn.
+        if steps[position].pulled || !execution.may_be_refused(position) {
+            continue;
+        }
+        steps[position].refused = true;
+        let refusal = Plan { steps };
+        if planned.insert(refusal.clone()) {
+            waiting.push(refusal);
+        }
+    }
+}
+
 fn trace(run: &Run, guide: &Guide) -> Trace {
     let txns = run.footprints().into_iter().zip(run.lineage()).map(|(print, lineage)| {
         let mut number = 0;
         let mut reads = Vec::new();
-        let mut writes: Vec<u32> = Vec::new();
+        let mut attempted: Vec<u32> = Vec::new();
         for step in &print.steps {
             match *step {
                 FootprintStep::Read { key, source, .. } => {
@@ -201,28 +322,32 @@ fn trace(run: &Run, guide: &Guide) -> Trace {
                     reads.push(TraceRead { key, source, candidates });
                     number += 1;
                 }
-                FootprintStep::Write { key } if print.status == Status::Committed && !writes.contains(&key) => {
-                    writes.push(key);
-                }
+                FootprintStep::Write { key } if !attempted.contains(&key) => attempted.push(key),
                 FootprintStep::Write { .. } => {}
             }
         }
         let Footprint { place, level, status, reads: mode, .. } = print;
         let (task, after) = (lineage.task.0, lineage.after.clone());
-        TraceTxn { task, place, level: explorable(level), status, mode, after, reads, writes }
+        let (refused, refusable) = (guide.refused.contains(&place), guide.refusable.contains(&place));
+        let (asked, level) = (level, explorable(level));
+        let writes = if status == Status::Committed { attempted.clone() } else { Vec::new() };
+        TraceTxn { task, place, asked, level, status, refused, refusable, mode, after, reads, writes, attempted }
     });
     Trace { txns: txns.collect() }
 }
 
-fn is_within_its_levels(run: &Run, config: &Config) -> bool {
-    let weak = |print: &Footprint| explorable(print.level) == print.level;
-    if run.footprints().iter().all(weak) {
-        return true;
+/// Whether a store could have made the run at the levels that were asked for: what was committed, with what rolled-back
+/// transactions have read, is within them; and whoever was refused had met somebody. `None` is unknown.
+fn judge(run: &Run, trace: &Trace, execution: &Execution<'_>) -> Option<bool> {
+    if trace.txns.iter().all(|txn| txn.asked == txn.level) {
+        return Some(true);
     }
-    let history = run.history();
-    let assumptions = Assumptions { sessions: true, real_time: config.recency == Recency::Commit };
-    let checker = Checker::new(&history, CheckOptions { assumptions, ..CheckOptions::default() });
-    checker.holds(Scope::Declared) == Some(true)
+    let mut refused = (0..trace.txns.len()).filter(|&position| trace.txns[position].refused);
+    if !refused.all(|position| execution.may_be_refused(position)) {
+        return Some(false);
+    }
+    let history = run.judged_history();
+    Checker::new(&history, CheckOptions::default()).holds(Scope::Declared)
 }
 
 /// Every answer to every question, depth first.

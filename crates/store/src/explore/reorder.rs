@@ -7,10 +7,10 @@
 
 use skew_model::Status;
 
-use super::plan::{Plan, Step, Trace};
+use super::plan::{Plan, Step, Trace, TraceTxn};
 use crate::candidates::{Candidates, Listing};
 use crate::engine::{Engine, OwnRow, Recency, State};
-use crate::sight::Sight;
+use crate::sight::{Conflicts, Sight};
 use crate::versions::{INIT, Txn};
 
 /// A run, made ready to be searched for reorderings.
@@ -70,6 +70,27 @@ impl<'run> Execution<'run> {
         kept.get(task).is_some_and(|&count| self.index[position] < count)
     }
 
+    /// Whether a store could refuse the transaction: its level has conflicts, and it meets another task's transaction at
+    /// a key, neither of them knowing of the other.
+    pub(crate) fn may_be_refused(&self, position: usize) -> bool {
+        let txn = &self.trace.txns[position];
+        let common = |other: &TraceTxn| other.writes.iter().any(|key| txn.attempted.contains(key));
+        let meets = |other: &TraceTxn| match Sight::of(txn.asked) {
+            Some(Sight::CausesAndVersions | Sight::Prefix { conflicts: Conflicts::Refused }) => common(other),
+            Some(Sight::Everything) => {
+                let read_by_it = txn.reads.iter().any(|read| other.writes.contains(&read.key));
+                let read_by_other = other.reads.iter().any(|read| txn.attempted.contains(&read.key));
+                common(other) || read_by_it || read_by_other
+            }
+            _ => false,
+        };
+        (0..self.trace.txns.len()).any(|at| {
+            let other = &self.trace.txns[at];
+            let known = self.is_kept(&self.past[position], at) || self.is_kept(&self.past[at], position);
+            other.task != txn.task && other.status == Status::Committed && !known && meets(other)
+        })
+    }
+
     /// Adds a plan for each reordering of an earlier read with the transaction at `position`, as of when it committed.
     ///
     /// Goes back read by read. A read that may not be deleted ends the search: all reorderings of reads before it would
@@ -84,6 +105,10 @@ impl<'run> Execution<'run> {
         for reader in (0..position).rev().filter(|&reader| !self.is_kept(&kept, reader)) {
             let reads = &self.trace.txns[reader].reads;
             let pinned = self.plan.steps.get(reader).map_or(0, |step| step.pinned);
+            // What is put back is put back committed.
+            if self.trace.txns[reader].refused {
+                return;
+            }
             for read in (pinned..reads.len()).rev() {
                 if !self.is_replaceable(reader, read, &kept, position) {
                     return;
@@ -155,7 +180,8 @@ impl<'run> Execution<'run> {
     fn reordered(&self, reader: usize, read: usize, kept: &[u32], writer: usize) -> Plan {
         let step = |position| self.trace.step(self.plan, position);
         let mut steps: Vec<Step> = (0..reader).map(step).collect();
-        steps.extend((reader + 1..=writer).filter(|&position| self.is_kept(kept, position)).map(step));
+        let pulled = (reader + 1..=writer).filter(|&position| self.is_kept(kept, position));
+        steps.extend(pulled.map(|position| Step { pulled: true, ..step(position) }));
         let mut last = step(reader);
         last.sources.truncate(read);
         last.sources.push(Some(self.trace.txns[writer].place));

@@ -3,6 +3,7 @@
 mod anomalies;
 mod completeness;
 mod exactness;
+mod exploring;
 mod misuse;
 mod programs;
 mod replay;

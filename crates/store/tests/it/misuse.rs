@@ -136,7 +136,7 @@ fn what_a_panicking_transaction_has_read_belongs_to_the_history() {
             Ok(())
         });
     });
-    assert_eq!(run.history().to_string(), "init  x=0\ncheck t1 @rc  r x=0<init\n");
+    assert_eq!(run.history().to_string(), "init  x=0\ncheck t1 @cc  r x=0<init\n");
 }
 
 #[test]
