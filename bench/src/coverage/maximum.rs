@@ -10,16 +10,14 @@ use skew_store::choice::Point;
 use skew_store::picks::Exhaustive;
 use skew_store::{Choice, End, ExploreLimits, explore, run};
 
-use super::harness::{Application, Harness};
+use super::harness::Harness;
 use super::{config, must_not_fail};
 
 /// How many states the harness has at this level; `None` if exploration takes more than `limit` runs.
 pub(crate) fn maximum(harness: &Harness, level: Level, limit: u64) -> io::Result<Option<usize>> {
-    match (level, harness.application) {
+    match level {
         // A program does what it does in some serial order. With few transactions these are fewer than histories.
-        (Level::Ser, _) => choices(harness, level, Reads::Newest, limit),
-        // Exploration by histories does not know that a scan can find a key which nobody has written so far.
-        (_, Application::Stack) => choices(harness, level, Reads::Explored, limit),
+        Level::Ser => serial_orders(harness, limit),
         _ => histories(harness, level, limit),
     }
 }
@@ -38,39 +36,39 @@ fn histories(harness: &Harness, level: Level, limit: u64) -> io::Result<Option<u
     Ok((explored.end == End::Complete).then_some(states.len()))
 }
 
-fn choices(harness: &Harness, level: Level, reads: Reads, limit: u64) -> io::Result<Option<usize>> {
+fn serial_orders(harness: &Harness, limit: u64) -> io::Result<Option<usize>> {
+    counted(harness, Level::Ser, Newest(Exhaustive::default()), limit, |newest| newest.0.next_run())
+}
+
+/// The states of as many runs as the choice has to offer.
+fn counted<C: Choice + Send + 'static>(
+    harness: &Harness,
+    level: Level,
+    choice: C,
+    limit: u64,
+    next_run: fn(&mut C) -> bool,
+) -> io::Result<Option<usize>> {
     let (program, state) = harness.program();
-    let counter = Arc::new(Mutex::new(Counter { picks: Exhaustive::default(), reads }));
+    let counter = Arc::new(Mutex::new(choice));
     let mut states = HashSet::new();
     for _ in 0..limit {
         must_not_fail(&run(&config(level), Box::new(counter.clone()), program.clone()))?;
         states.insert(state.take());
-        if !counter.lock().unwrap_or_else(PoisonError::into_inner).picks.next_run() {
+        if !next_run(&mut counter.lock().unwrap_or_else(PoisonError::into_inner)) {
             return Ok(Some(states.len()));
         }
     }
     Ok(None)
 }
 
-/// What reads return.
-enum Reads {
-    /// Everything they may, one after the other.
-    Explored,
-    /// The newest version: with turns before transactions, as in a serial order.
-    Newest,
-}
+/// Counts through all turns; reads return the newest version. With turns before transactions these are serial orders.
+struct Newest(Exhaustive);
 
-/// Counts through all turns, and through the reads as well if need be.
-struct Counter {
-    picks: Exhaustive,
-    reads: Reads,
-}
-
-impl Choice for Counter {
+impl Choice for Newest {
     fn pick(&mut self, point: Point<'_>) -> usize {
-        match (point, &self.reads) {
-            (Point::Source(read), Reads::Newest) => read.count - 1,
-            _ => self.picks.pick(point),
+        match point {
+            Point::Source(read) => read.count - 1,
+            Point::Turn(_) => self.0.pick(point),
         }
     }
 
@@ -83,6 +81,7 @@ impl Choice for Counter {
 mod tests {
     use skew_store::strategies::Dice;
 
+    use super::super::harness::Application;
     use super::*;
 
     #[test]
@@ -91,7 +90,9 @@ mod tests {
             let harnesses = (0..40).map(|seed| Harness::random(application, &mut Dice::new(seed)));
             for harness in harnesses.filter(|harness| harness.operations() < 6) {
                 let by_histories = histories(&harness, Level::Cc, 10_000).expect("its runs do not fail");
-                let by_choices = choices(&harness, Level::Cc, Reads::Explored, 10_000).expect("its runs do not fail");
+                let all = Exhaustive::default();
+                let by_choices = counted(&harness, Level::Cc, all, 10_000, |all| all.next_run());
+                let by_choices = by_choices.expect("its runs do not fail");
                 assert!(by_histories.is_some(), "so few operations can be explored");
                 assert_eq!(by_histories, by_choices, "{}", application.name());
             }

@@ -48,6 +48,9 @@ pub(crate) struct Candidates {
     floors: Vec<Txn>,
     /// What comes before the floors.
     dead: Vec<u32>,
+    /// For each session, the first transaction that the reader must not come to see: it comes after what an earlier read
+    /// of a key that it writes has returned. Empty if there is none.
+    forbidden: Vec<u32>,
 }
 
 impl Engine {
@@ -85,9 +88,9 @@ impl Engine {
         let mut pick = |count: usize| if count == 1 { 0 } else { ask(count) };
         let octaves = found.drawn.ilog2() as usize + 1;
         for _ in 0..DRAWS {
-            // The last, the last two, four, eight, …: as likely as each other, so that a version from the far past is
-            // possible and not the rule.
-            let newest = found.drawn.min(1 << pick(octaves));
+            // The last, the last two, four, eight, …, the smaller of two throws: a version from the far past is possible,
+            // and rare.
+            let newest = found.drawn.min(1 << pick(octaves).min(pick(octaves)));
             let source = self.draw(key, found, found.drawn - newest + pick(newest));
             if self.is_valid(reader, key, source, found) {
                 return Some(source);
@@ -123,6 +126,7 @@ impl Engine {
         let sight = self.txn(reader).sight;
         match &self.order {
             _ if sight == Sight::Nothing => true,
+            Order::Open(_) if self.leads_to(source, &candidates.forbidden) => false,
             Order::Open(_) => self.is_valid_open(reader, source, &candidates.floors, &candidates.dead),
             Order::Closed(_) if sight.looks_from_a_place() => self.has_place(reader, key, source),
             Order::Closed(_) => self.is_valid_closed(reader, source),
@@ -154,6 +158,7 @@ impl Engine {
             candidates.first = 1 + alive.min().expect("a version that must be seen is not before itself");
         }
         candidates.drawn = 1 + versions.list.len() - candidates.first;
+        self.forbidden(reader, &mut candidates.forbidden);
     }
 
     /// From the last version on that the reader must see.

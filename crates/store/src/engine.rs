@@ -277,13 +277,13 @@ impl Engine {
     /// Makes `from` and what caused it causes of `to`, an open transaction.
     pub(crate) fn add_cause(&mut self, from: Txn, to: Txn) {
         let (session, number) = self.place(from);
-        self.causes.join(to, from);
-        let row = self.causes.row_mut(to);
-        row[session] = row[session].max(number);
-        if let Order::Closed(_) = self.order {
-            self.before.join(to, from);
-            let row = self.before.row_mut(to);
-            row[session] = row[session].max(number);
+        let both = [Some(&mut self.causes), matches!(self.order, Order::Closed(_)).then_some(&mut self.before)];
+        for clocks in both.into_iter().flatten() {
+            // Who is known has brought its causes along.
+            if clocks.row(to)[session] < number {
+                clocks.join(to, from);
+                clocks.row_mut(to)[session] = number;
+            }
         }
     }
 

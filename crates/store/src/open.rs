@@ -8,7 +8,7 @@
 use crate::clocks::{covers, join};
 use crate::engine::{Engine, Order};
 use crate::sight::Sight;
-use crate::versions::{INIT, Txn};
+use crate::versions::{INIT, Txn, partition_from_end};
 
 /// Who comes right after whom.
 #[derive(Clone, Debug)]
@@ -147,6 +147,40 @@ impl Engine {
             Sight::EarlierSources => false,
             _ => self.running(reader).sources.contains(&source),
         }
+    }
+
+    /// The first transaction of each session that the reader, at `cc`, must not come to see through another source.
+    pub(crate) fn forbidden(&self, reader: Txn, forbidden: &mut Vec<u32>) {
+        forbidden.clear();
+        if self.txn(reader).sight != Sight::Causes || self.running(reader).reads.is_empty() {
+            return;
+        }
+        forbidden.resize(self.before.width(), u32::MAX);
+        for read in &self.running(reader).reads {
+            let known = read.source != INIT && read.source >= self.base;
+            let versions = &self.keys[read.key as usize];
+            for chain in &versions.chains {
+                let fine = |&(_, index): &(u32, u32)| {
+                    let writer = versions.list[index as usize].writer;
+                    let (session, number) = if known { self.place(read.source) } else { return false };
+                    writer == read.source || self.before.row(writer)[session] < number
+                };
+                let first = partition_from_end(&chain.writes, fine);
+                if let Some(&(number, _)) = chain.writes.get(first) {
+                    let least = &mut forbidden[chain.session as usize];
+                    *least = number.min(*least);
+                }
+            }
+        }
+    }
+
+    /// Whether reading from the source would show the reader something that is forbidden.
+    pub(crate) fn leads_to(&self, source: Txn, forbidden: &[u32]) -> bool {
+        if source == INIT || forbidden.is_empty() {
+            return false;
+        }
+        let (session, number) = self.place(source);
+        forbidden[session] <= number || self.causes.row(source).iter().zip(forbidden).any(|(seen, first)| seen >= first)
     }
 
     /// Everything that comes before one of these.

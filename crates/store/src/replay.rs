@@ -1,7 +1,8 @@
 //! A run as a short string, and back: `skew1.cc.none.transactions.0a2`.
 //!
 //! The level, the recency, the interleaving and how the choice was asked, then the picks: a character each, or for alternatives from the 65th on a
-//! number between `~`. All characters are safe in URLs, shells and Rust strings. Zeros at the end are left out.
+//! number between `~`. All characters are safe in URLs, shells and Rust strings. Zeros at the end are left out. A limit on
+//! the calls of the run that is not the default follows after another dot.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,6 +57,8 @@ pub struct Recording {
     pub interleaving: Interleaving,
     /// What its choice was asked.
     pub made: Made,
+    /// How many calls it could make.
+    pub max_steps: u64,
     /// The alternatives that were taken; from where they end, the first ones.
     pub picks: Vec<u32>,
 }
@@ -68,13 +71,15 @@ impl Recording {
             recency: config.recency,
             interleaving: config.interleaving(),
             made,
+            max_steps: config.max_steps,
             picks: picks.iter().map(|pick| pick.chosen).collect(),
         }
     }
 
     /// The configuration to make it with.
     pub fn config(&self) -> Config {
-        Config { recency: self.recency, interleaving: Some(self.interleaving), ..Config::new(self.level) }
+        let (recency, interleaving, max_steps) = (self.recency, Some(self.interleaving), self.max_steps);
+        Config { recency, interleaving, max_steps, ..Config::new(self.level) }
     }
 
     /// Makes the run again.
@@ -96,8 +101,15 @@ impl Recording {
     pub fn parse(text: &str) -> Result<Recording, NotARecording> {
         let fail = |why: String| Err(NotARecording { why });
         let parts: Vec<&str> = text.trim().split('.').collect();
-        let [version, level, recency, interleaving, picks] = parts[..] else {
+        let ([version, level, recency, interleaving, picks] | [version, level, recency, interleaving, picks, _]) =
+            parts[..]
+        else {
             return fail(format!("it has {} parts between dots instead of 5", parts.len()));
+        };
+        let max_steps = match parts.get(5).map(|steps| steps.parse()) {
+            None => Config::default().max_steps,
+            Some(Ok(steps)) => steps,
+            Some(Err(_)) => return fail(format!("`{}` is not a number of calls", parts[5])),
         };
         if version != VERSION {
             return fail(format!("it starts with `{version}`, and this version of Skew writes `{VERSION}`"));
@@ -119,7 +131,7 @@ impl Recording {
                 "`{interleaving}` is not a way to interleave; there are `transactions`, `operations`, `{EXPLORED}`"
             ));
         };
-        Ok(Recording { level, recency, interleaving, made, picks: parse_picks(picks)? })
+        Ok(Recording { level, recency, interleaving, made, max_steps, picks: parse_picks(picks)? })
     }
 }
 
@@ -137,6 +149,9 @@ impl fmt::Display for Recording {
                 Some(&digit) => write!(f, "{}", digit as char)?,
                 None => write!(f, "{ESCAPE}{pick}{ESCAPE}")?,
             }
+        }
+        if self.max_steps != Config::default().max_steps {
+            write!(f, ".{}", self.max_steps)?;
         }
         Ok(())
     }

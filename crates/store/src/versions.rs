@@ -121,7 +121,7 @@ pub(crate) struct Seen {
 
 /// `partition_point`, for a point that is most often near the end: looks at the last, then ever further back, so that a
 /// long list costs no more than a short one.
-fn partition_from_end<T>(list: &[T], before: impl Fn(&T) -> bool) -> usize {
+pub(crate) fn partition_from_end<T>(list: &[T], before: impl Fn(&T) -> bool) -> usize {
     let (mut end, mut step) = (list.len(), 1);
     while end > 0 {
         let start = end.saturating_sub(step);

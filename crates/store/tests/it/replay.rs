@@ -60,6 +60,7 @@ fn print_and_parse_are_inverse() {
             recency: if round % 2 == 0 { Recency::None } else { Recency::Commit },
             interleaving: if round % 3 == 0 { Interleaving::Operations } else { Interleaving::Transactions },
             made: [Made::Drawn, Made::Listed][dice.below(2)],
+            max_steps: [1_000_000, 50][dice.below(2)],
             picks,
         };
         let text = recording.to_string();
@@ -90,6 +91,7 @@ fn what_is_not_a_recording_is_refused_with_a_reason() {
         ),
         ("skew1.cc.none.operations.0 1", "` ` stands for no pick"),
         ("skew1.cc.none.operations.01~7", "it ends within `~…~`"),
+        ("skew1.cc.none.operations.0.many", "`many` is not a number of calls"),
         ("skew1.cc.none.operations.~x~", "`~x~` is not a number"),
         ("skew1.cc.none.operations.~99999999999~", "`~99999999999~` is not a number"),
     ];
@@ -116,4 +118,16 @@ fn a_string_that_does_not_fit_says_where() {
     assert_eq!(missing.to_string(), "pick 2 took alternative 8 and now there are 2");
     let left_over = diverge(vec![1; 30]);
     assert!(matches!(left_over, Divergence::LeftOver { picks: 30, .. }), "{left_over}");
+}
+
+#[test]
+fn a_run_that_does_not_end_does_not_end_again() {
+    let endless = |db: Db| {
+        while db.transaction(|t| t.write("x", 1)).is_ok() {}
+    };
+    let config = Config { max_steps: 50, ..Config::new(Level::Cc) };
+    let made = run(&config, Box::new(Random::new(1)), endless);
+    let recording = Recording::parse(&made.recording().to_string()).expect("it was printed");
+    assert!(made.failure.is_some());
+    assert_eq!(recording.run(endless).run.failure, made.failure);
 }
