@@ -2,7 +2,8 @@
 //!
 //! A state is everything that the operations of all clients returned. Harnesses are random programs of a few clients and
 //! operations; the curves are averages over harnesses, at `cc` and at `ser`, with clients that start one after another
-//! and with a begin delay that mixes them. Both levels take turns before transactions, as MonkeyDB does.
+//! and with a begin delay that mixes them, and at `cc` also with the strategies that use earlier runs. Both levels take
+//! turns before transactions, as MonkeyDB does.
 
 mod harness;
 mod maximum;
@@ -20,7 +21,7 @@ use skew_store::{Config, Failure, Interleaving, Run};
 
 use harness::{Application, Harness};
 use maximum::maximum;
-use turns::{Starts, choice};
+use turns::{Choices, Starts};
 
 /// Count the client-observable states that random runs of the example applications show
 #[derive(clap::Args)]
@@ -50,7 +51,9 @@ pub(crate) struct Setting {
 }
 
 /// The curves of the figure.
-const SETTINGS: [Setting; 4] = [
+const SETTINGS: [Setting; 6] = [
+    Setting { level: Level::Cc, starts: Starts::Learning },
+    Setting { level: Level::Cc, starts: Starts::Predictive },
     Setting { level: Level::Cc, starts: Starts::Delayed },
     Setting { level: Level::Cc, starts: Starts::Plain },
     Setting { level: Level::Ser, starts: Starts::Delayed },
@@ -64,7 +67,7 @@ pub(crate) struct Covered {
     sessions: usize,
     operations: usize,
     /// By setting and checkpoint: states so far.
-    states: [Vec<usize>; 4],
+    states: [Vec<usize>; 6],
     /// By level: how many states there are, if exploration came to its end.
     maximum: [Option<usize>; 2],
 }
@@ -117,7 +120,7 @@ impl Panel {
 }
 
 fn cover(harness: &Harness, checkpoints: &[u64], arguments: &Arguments) -> io::Result<Covered> {
-    let mut states: [Vec<usize>; 4] = Default::default();
+    let mut states: [Vec<usize>; 6] = Default::default();
     for (states, setting) in states.iter_mut().zip(SETTINGS) {
         *states = random_states(harness, setting, checkpoints)?;
     }
@@ -131,11 +134,13 @@ fn cover(harness: &Harness, checkpoints: &[u64], arguments: &Arguments) -> io::R
 fn random_states(harness: &Harness, setting: Setting, checkpoints: &[u64]) -> io::Result<Vec<usize>> {
     let config = config(setting.level);
     let (program, state) = harness.program();
+    let mut choices = Choices::new(setting.starts);
     let mut states = HashSet::new();
     let mut counts = Vec::new();
     for run in 1..=*checkpoints.last().expect("there is a checkpoint at the end") {
-        let made = skew_store::run(&config, choice(setting.starts, Dice::seed_of_run(0, run)), program.clone());
+        let made = skew_store::run(&config, choices.next(), program.clone());
         must_not_fail(&made)?;
+        choices.learn(&made);
         states.insert(state.take());
         if checkpoints.contains(&run) {
             counts.push(states.len());

@@ -130,6 +130,8 @@ impl<'a> Drawing<'a> {
         let dashes = match starts {
             Starts::Delayed => "",
             Starts::Plain => " stroke-dasharray=\"6 4\"",
+            Starts::Learning => " stroke-dasharray=\"2 3\"",
+            Starts::Predictive => " stroke-dasharray=\"10 3 2 3\"",
         };
         let (colour, width) = (colour(level), if level == Level::Ser { 1.5 } else { 2.5 });
         labels.push(Label { y: self.y(end), text: format!("{level}, {} {end:.1}", starts.name()), colour });

@@ -1,9 +1,10 @@
-//! How clients start: one after another, or mixed by a random delay before each transaction.
+//! How runs choose: clients that start one after another, clients mixed by a random delay before each transaction, and
+//! the strategies that use earlier runs.
 
 use skew_model::SessionId;
-use skew_store::Choice;
 use skew_store::choice::Point;
-use skew_store::strategies::{Dice, Random};
+use skew_store::strategies::{Bias, Dice};
+use skew_store::{Campaign, Choice, Run, Strategy};
 
 /// Of this many turns, one goes to another client before the current one has ended.
 const STAY: usize = 10;
@@ -15,6 +16,10 @@ pub(crate) enum Starts {
     Plain,
     /// With a random delay before each transaction: every turn is open.
     Delayed,
+    /// The same, and what was done least often comes first.
+    Learning,
+    /// The same, and runs are steered to what earlier ones predict.
+    Predictive,
 }
 
 impl Starts {
@@ -22,15 +27,45 @@ impl Starts {
         match self {
             Starts::Plain => "plain",
             Starts::Delayed => "delay",
+            Starts::Learning => "learning",
+            Starts::Predictive => "predictive",
         }
     }
 }
 
-/// A random choice with these turns.
-pub(crate) fn choice(starts: Starts, seed: u64) -> Box<dyn Choice + Send> {
-    match starts {
-        Starts::Plain => Box::new(Plain { dice: Dice::new(seed), current: None }),
-        Starts::Delayed => Box::new(Random::new(seed)),
+/// The choices of one run after another.
+pub(crate) enum Choices {
+    Plain { made: u64 },
+    Campaign(Box<Campaign>),
+}
+
+impl Choices {
+    pub(crate) fn new(starts: Starts) -> Choices {
+        let campaign = |strategy| Choices::Campaign(Box::new(Campaign::new(strategy, 0)));
+        match starts {
+            Starts::Plain => Choices::Plain { made: 0 },
+            Starts::Delayed => campaign(Strategy::Random(Bias::Uniform)),
+            Starts::Learning => campaign(Strategy::Learning),
+            Starts::Predictive => campaign(Strategy::Predictive),
+        }
+    }
+
+    /// How the next run chooses.
+    pub(crate) fn next(&mut self) -> Box<dyn Choice + Send> {
+        match self {
+            Choices::Plain { made } => {
+                *made += 1;
+                Box::new(Plain { dice: Dice::new(Dice::seed_of_run(0, *made)), current: None })
+            }
+            Choices::Campaign(campaign) => campaign.choice(),
+        }
+    }
+
+    /// The run has been made.
+    pub(crate) fn learn(&mut self, run: &Run) {
+        if let Choices::Campaign(campaign) = self {
+            campaign.learn(run);
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 //! - `versions`, `clocks`, `position`: who wrote what, what comes before what, places in a commit order
 //! - `engine`, `open`, `closed`: who may read from whom, while the commit order is open and once it is closed
 //! - `candidates`: whom a read may read from
-//! - `locks`, [`store`], `record`, [`retention`]: the store itself, its history, and bounded memory
+//! - `locks`, [`store`], `record`, `telling`, [`retention`]: the store itself, its history, and bounded memory
 //! - `value`, `convert`: what keys hold
 //! - `shared`, `call`, `database`, `session`, `transaction`: the store for threads and for async code
 //! - `fiber`, `panics`, `scheduler`, `db`, `run()`: programs whose interleaving is chosen too
@@ -43,6 +43,7 @@ mod shared;
 mod sight;
 pub mod store;
 pub mod strategies;
+mod telling;
 mod transaction;
 mod value;
 mod versions;

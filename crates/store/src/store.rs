@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use skew_model::{History, Key, Level, Literal, SessionId, TxnId};
+use skew_model::{Key, Level, SessionId, TxnId};
 
 pub use crate::candidates::Reads;
 use crate::candidates::{Candidates, Listing};
@@ -13,9 +13,7 @@ use crate::engine::{Conflict, Engine, Order, OwnRow, State};
 use crate::error::{Ended, Error};
 use crate::locks::{Lock, Locks};
 use crate::position::Position;
-use crate::record::{
-    Action, FirstWrite, Footprint, FootprintStep, KeyRecord, Op, Operations, Record, Recorded, Scan, Times, status,
-};
+use crate::record::{Action, FirstWrite, KeyRecord, Op, Operations, Record, Scan, Times};
 use crate::sight::{Sight, explorable};
 use crate::versions::{INIT, Txn};
 
@@ -53,7 +51,7 @@ pub struct Store<V> {
     pub(crate) options: Options,
     pub(crate) strength: Strength,
     pub(crate) engine: Engine,
-    sessions: Vec<String>,
+    pub(crate) sessions: Vec<String>,
     pub(crate) keys: Vec<KeyRecord<V>>,
     key_numbers: FxHashMap<String, u32>,
     keys_by_name: BTreeMap<String, u32>,
@@ -62,7 +60,7 @@ pub struct Store<V> {
     locks: Locks,
     /// For each prefix that somebody scanned, the latest place from which.
     scanned: BTreeMap<String, Position>,
-    times: Times,
+    pub(crate) times: Times,
     now: i64,
     /// When the running statement of each session began.
     statements: Vec<i64>,
@@ -289,52 +287,6 @@ impl<V: Clone> Store<V> {
     /// How many transactions have begun, and are remembered.
     pub fn remembered(&self) -> usize {
         self.records.len()
-    }
-
-    /// Everything that happened, transactions in the order in which they began.
-    pub fn history(&self, mut literal: impl FnMut(&V) -> Literal) -> History {
-        let Store { engine, sessions, keys, records, operations, .. } = self;
-        Recorded { engine, sessions, keys, records, operations, times: self.times }.history(&mut literal)
-    }
-
-    /// The history in which transactions that were rolled back have committed what they read.
-    pub(crate) fn judged_history(&self, mut literal: impl FnMut(&V) -> Literal) -> History {
-        let Store { engine, sessions, keys, records, operations, .. } = self;
-        Recorded { engine, sessions, keys, records, operations, times: self.times }.judged(&mut literal)
-    }
-
-    /// Whether a transaction began before another one had ended.
-    pub(crate) fn overlaps(&self) -> bool {
-        let next = self.records.iter().skip(1);
-        self.records.iter().zip(next).any(|(first, second)| second.began < first.ended)
-    }
-
-    /// Whether a transaction has looked for keys by prefix.
-    pub(crate) fn scans(&self) -> bool {
-        self.records.iter().any(|record| !record.scans.is_empty())
-    }
-
-    /// The names of all keys.
-    pub(crate) fn key_names(&self) -> Vec<String> {
-        self.keys.iter().map(|key| key.name.clone()).collect()
-    }
-
-    /// Who read from whom, transactions in the order in which they began.
-    pub fn footprints(&self) -> Vec<Footprint> {
-        let txns = self.engine.base..self.engine.base + self.records.len() as u32;
-        txns.map(|txn| self.footprint(txn)).collect()
-    }
-
-    fn footprint(&self, txn: Txn) -> Footprint {
-        let record = self.record(txn);
-        let steps = self.ops(txn).iter().filter_map(|op| match op.action {
-            Action::Write => Some(FootprintStep::Write { key: op.key }),
-            Action::OwnRead => None,
-            Action::Read(source, write) => Some(FootprintStep::Read { key: op.key, source: self.place(source), write }),
-        });
-        let status = status(self.engine.txn(txn).state);
-        let place = self.place(txn).expect("a transaction that is remembered has a place");
-        Footprint { place, level: record.level, reads: record.mode, status, steps: steps.collect() }
     }
 
     fn choose(&mut self, txn: Txn, key: u32, choice: &mut dyn Choice) -> Option<Txn> {
