@@ -11,7 +11,7 @@
 //!     { "session": "alice", "do": "commit" } ],
 //!   "anomaly": "lost-update",  "history": ["init  x=0", "alice t1 @cc  r x=0<init  w x=1"] }
 //! ```
-//! `from` is `init`, `own`, or the name of a transaction after a colon (`:t1`). `null` is no value: writing it deletes.
+//! A `scan` with its `prefix` follows the reads that it made. `from` is `init`, `own`, or the name of a transaction after a colon (`:t1`). `null` is no value: writing it deletes.
 
 use serde_json::{Map, Value, json};
 use skew_model::{Anomaly, Level, Literal, Witness, WitnessAction, WitnessSource, WitnessStep};
@@ -88,6 +88,10 @@ fn step_json(step: &WitnessStep) -> String {
             fields.extend([("do", json!("write")), ("key", json!(key)), ("value", literal(value))]);
             joins = *joined;
         }
+        WitnessAction::Scan { prefix, joined } => {
+            fields.extend([("do", json!("scan")), ("prefix", json!(prefix))]);
+            joins = *joined;
+        }
         WitnessAction::Commit => fields.push(("do", json!("commit"))),
         WitnessAction::Rollback => fields.push(("do", json!("rollback"))),
         WitnessAction::Refused => fields.push(("do", json!("refused"))),
@@ -111,6 +115,7 @@ fn step_of(step: &Value) -> Result<WitnessStep, String> {
             WitnessAction::Read { key: text_of(step, "key")?, value: literal_of(&step["value"])?, from, joined }
         }
         "write" => WitnessAction::Write { key: text_of(step, "key")?, value: literal_of(&step["value"])?, joined },
+        "scan" => WitnessAction::Scan { prefix: text_of(step, "prefix")?, joined },
         "commit" => WitnessAction::Commit,
         "rollback" => WitnessAction::Rollback,
         "refused" => WitnessAction::Refused,

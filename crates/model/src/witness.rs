@@ -65,6 +65,13 @@ pub enum WitnessAction {
         /// Whether it goes on with the statement of the step before.
         joined: bool,
     },
+    /// It had read all keys with a prefix, and so seen that no others were there.
+    Scan {
+        /// The prefix.
+        prefix: String,
+        /// Whether it goes on with the statement of the step before.
+        joined: bool,
+    },
     /// It committed.
     Commit,
     /// It rolled back.

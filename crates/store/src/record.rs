@@ -55,6 +55,8 @@ pub(crate) struct Scan {
     pub(crate) keys: usize,
     pub(crate) statement: u32,
     pub(crate) began: i64,
+    /// When it was done.
+    pub(crate) done: i64,
 }
 
 impl Record {

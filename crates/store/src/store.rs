@@ -240,12 +240,18 @@ impl<V: Clone> Store<V> {
                 found.push((Key(key), value));
             }
         }
-        let (statement, known) = (self.engine.running(txn.0).statement, self.keys.len());
-        let began = self.statements[self.engine.txn(txn.0).session as usize];
-        let at = self.ops(txn.0).len();
-        let scan = Scan { prefix: prefix.to_owned(), at, keys: known, statement, began };
-        self.record_mut(txn.0).scans.push(scan);
+        self.note_scan(txn, prefix);
         Ok(found)
+    }
+
+    /// The transaction has read all keys with this prefix.
+    pub(crate) fn note_scan(&mut self, txn: TxnId, prefix: &str) {
+        self.now += 1;
+        let (session, statement) = (self.engine.txn(txn.0).session, self.engine.running(txn.0).statement);
+        let (began, done) = (self.statements[session as usize], self.now);
+        let (at, keys) = (self.ops(txn.0).len(), self.keys.len());
+        let scan = Scan { prefix: prefix.to_owned(), at, keys, statement, began, done };
+        self.record_mut(txn.0).scans.push(scan);
     }
 
     /// Commits.

@@ -40,7 +40,12 @@ impl<V: Clone> Store<V> {
             let begin = WitnessAction::Begin { txn: name(txn), level: record.level };
             let ops = self.told_ops(txn, &literal);
             let end = ended.map(|action| (record.ended, action));
-            let told = [(record.began, begin)].into_iter().chain(ops).chain(end);
+            let scans = record.scans.iter().map(|scan| {
+                let before = scan.at.checked_sub(1).map(|last| self.ops(txn)[last].statement);
+                let (prefix, joined) = (scan.prefix.clone(), before == Some(scan.statement));
+                (scan.done, WitnessAction::Scan { prefix, joined })
+            });
+            let told = [(record.began, begin)].into_iter().chain(ops).chain(scans).chain(end);
             steps.extend(told.map(|(when, action)| (when, WitnessStep { session: session.clone(), action })));
         }
         steps.sort_by_key(|&(when, _)| when);
@@ -197,7 +202,11 @@ impl Replayed {
         let &txn = self.open.get(&session).ok_or(format!("`{}` has no transaction open", step.session))?;
         let fails = |error: crate::Error| error.to_string();
         match &step.action {
-            WitnessAction::Read { joined, .. } | WitnessAction::Write { joined, .. } if !joined => {
+            WitnessAction::Read { joined, .. }
+            | WitnessAction::Write { joined, .. }
+            | WitnessAction::Scan { joined, .. }
+                if !joined =>
+            {
                 self.store.statement(txn).map_err(fails)?;
             }
             _ => {}
@@ -216,6 +225,11 @@ impl Replayed {
                     Err(error) => Err(error.to_string()),
                 }
             }
+            WitnessAction::Scan { prefix, .. } if self.store.is_open(txn) => {
+                self.store.note_scan(txn, prefix);
+                Ok(())
+            }
+            WitnessAction::Scan { .. } => Err("the transaction has ended".to_owned()),
             WitnessAction::Commit => self.store.commit(txn).map_err(fails),
             WitnessAction::Rollback => self.store.rollback(txn).map_err(fails),
             // What it was refused for (a lock that it waited for, a scan) may not be among the steps.

@@ -45,9 +45,9 @@ fn is_replayed(seed: u64, ran: &Ran) {
     let read = skew_formats::witness::read(&text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
     assert_eq!(read, ran.witness, "seed {seed}");
     let again = replay_witness(&read).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
-    // Scans come back as the reads that they are, so what they did not find is not said, nor that they took time.
+    // Statements that did nothing are not told, so times may differ.
     let text = ran.history.to_string();
-    if !text.contains("nil") && !text.contains("..") {
+    if !text.contains('[') {
         assert_eq!(again.history(Literal::clone).to_string(), ran.history.to_string(), "seed {seed}");
     }
 }
