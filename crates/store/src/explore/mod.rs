@@ -14,8 +14,8 @@
 //!
 //! The levels that look at the commit order lack this property. They run at the strongest weaker level that has it, and
 //! complete histories are filtered by the checker. At `psi`, `si` and `ser` a transaction may also be refused when it
-//! commits: that is one more branch, kept if it meets a transaction at a key that neither knows of the other. (Deadlocks
-//! at `mvrc` are not explored.) `ru`, where operations of running transactions are seen, and real time, where interleavings are the point,
+//! commits: that is one more branch, kept if it meets a transaction at a key that neither knows of the other; at most
+//! twice in a row, so that retries end. (Deadlocks at `mvrc` are not explored.) `ru`, where operations of running transactions are seen, and real time, where interleavings are the point,
 //! are explored by counting through all choices instead.
 
 mod count;
@@ -38,6 +38,7 @@ use crate::record::{Footprint, FootprintStep};
 use crate::run::{Config, Interleaving, Run, run_at};
 use crate::sight::explorable;
 use crate::store::Strength;
+use crate::strategies::Random;
 use count::count_through;
 use guide::Guide;
 use plan::{Plan, Step, Trace, TraceRead, TraceTxn};
@@ -166,6 +167,9 @@ pub(crate) fn known_keys(config: &Config, body: impl Fn(Db) + Clone + 'static) -
     explorer.keys
 }
 
+/// How many random runs look for keys.
+const RANDOM_RUNS: u64 = 200;
+
 /// Whether transactions of the run have to be told apart by more than whom they read from: where they overlap within
 /// one task, see what is not committed, or bring real time along.
 fn needs_counting(run: &Run) -> bool {
@@ -205,8 +209,14 @@ impl<F: Fn(Db) + Clone + 'static> Explorer<F> {
         Guided { run, guide }
     }
 
-    /// Explores without telling, until all keys are known that scans may see.
+    /// Explores without telling, until all keys are known that scans may see. Most of them show in a few random runs.
     fn find_keys(&mut self) -> Result<(), NotRepeatable> {
+        for seed in 0..RANDOM_RUNS {
+            let (choice, body) = (Box::new(Random::new(seed)), self.body.clone());
+            let run =
+                panics::with(Panics::Kept, || run_at(&self.config, Strength::Explorable, &self.keys, choice, body));
+            self.keys = run.key_names();
+        }
         while let Ended::NewKey(keys) = self.explore(&mut |_| ControlFlow::Continue(()))? {
             self.keys = keys;
         }
@@ -286,6 +296,9 @@ fn push_other_candidates(plan: &Plan, trace: &Trace, position: usize, waiting: &
     }
 }
 
+/// Who has been refused so often, one transaction after the other, gets through: retries end.
+const REFUSALS_IN_A_ROW: usize = 2;
+
 /// Adds a plan for each transaction that could be refused when it commits, because it meets somebody else at a key in
 /// this run. Whether it does may show only in later runs that begin in the same way, so all transactions are looked at,
 /// and what was planned before is remembered.
@@ -299,7 +312,8 @@ fn push_refusals(
     for position in (0..trace.txns.len()).filter(|&position| trace.txns[position].refusable) {
         let mut steps: Vec<Step> = (0..=position).map(|earlier| trace.step(plan, earlier)).collect();
         // Who was pulled forward was refused, or not, where it had its turn.
-        if steps[position].pulled || !execution.may_be_refused(position) {
+        let often = trace.refused_before(position) >= REFUSALS_IN_A_ROW;
+        if often || steps[position].pulled || !execution.may_be_refused(position) {
             continue;
         }
         steps[position].refused = true;

@@ -83,6 +83,13 @@ impl Trace {
         Step { task: txn.task, sources, refused: txn.refused, pulled, pinned }
     }
 
+    /// How many transactions of its task were refused right before the one at this position.
+    pub(crate) fn refused_before(&self, position: usize) -> usize {
+        let task = self.txns[position].task;
+        let earlier = self.txns[..position].iter().rev().filter(|txn| txn.task == task);
+        earlier.take_while(|txn| txn.refused).count()
+    }
+
     /// Whether two tasks use one session.
     pub(crate) fn shares_sessions(&self) -> bool {
         let shared = |txn: &TraceTxn| {
