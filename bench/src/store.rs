@@ -6,12 +6,13 @@
 mod plot;
 
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use skew_model::{Key, Level, SessionId, TxnId};
 use skew_store::strategies::{Dice, Random};
-use skew_store::{Options, Reads, Recency, Step, Store};
+use skew_store::{Config, Db, ExploreLimits, Explored, Options, Reads, Recency, Run, Step, Store, explore};
 
 /// Measure the store: operations a second, and whether a transaction costs more in a long history
 #[derive(clap::Args)]
@@ -73,7 +74,36 @@ pub(crate) fn print(arguments: &Arguments, out: &mut impl Write) -> io::Result<(
         out.flush()?;
     }
     growth(arguments, out)?;
-    retention(arguments, out)
+    retention(arguments, out)?;
+    exploration(out)
+}
+
+/// Increments of one key, each in a session of its own.
+fn exploration(out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "\nExploration of sessions that each increment one key:\n")?;
+    writeln!(
+        out,
+        "| sessions | level | histories | with refusals | runs | time |\n| ---: | --- | ---: | ---: | ---: | ---: |"
+    )?;
+    for (sessions, level) in [(5, Level::Cc), (6, Level::Cc), (5, Level::Si), (5, Level::Ser)] {
+        let increments = move |db: Db| {
+            db.init("x", 0);
+            for number in 0..sessions {
+                db.spawn(&format!("s{number}"), |session| {
+                    session.transaction(|t| t.write("x", t.read::<i64>("x")? + 1)).is_ok()
+                });
+            }
+        };
+        let started = Instant::now();
+        let every = |_: &Run| ControlFlow::Continue(());
+        let explored = explore(&Config::new(level), ExploreLimits::default(), increments, every);
+        let explored = explored.map_err(io::Error::other)?;
+        let seconds = started.elapsed().as_secs_f64();
+        let Explored { histories, refused, runs, .. } = explored;
+        writeln!(out, "| {sessions} | {level} | {histories} | {refused} | {runs} | {seconds:.2} s |")?;
+        out.flush()?;
+    }
+    Ok(())
 }
 
 /// The transactions at which the cost is measured.
