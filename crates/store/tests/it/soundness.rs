@@ -45,9 +45,9 @@ fn is_replayed(seed: u64, ran: &Ran) {
     let read = skew_formats::witness::read(&text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
     assert_eq!(read, ran.witness, "seed {seed}");
     let again = replay_witness(&read).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
-    // Statements that did nothing are not told, so times may differ.
+    // Statements that did nothing are not told, so times may differ, and so may the absent keys that scans did not find.
     let text = ran.history.to_string();
-    if !text.contains('[') {
+    if !text.contains('[') && !text.contains("nil") {
         assert_eq!(again.history(Literal::clone).to_string(), ran.history.to_string(), "seed {seed}");
     }
 }
