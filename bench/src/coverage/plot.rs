@@ -30,8 +30,7 @@ pub(crate) fn draw(panels: &[Panel], checkpoints: &[u64]) -> String {
     );
     let title = "Distinct client-observable states against runs (average over random programs)";
     svg += &text(16.0, 26.0, "start", 15, title);
-    let lines =
-        "delay: every turn is open · plain: clients start one after another · dotted horizontal line: all states, by exploration";
+    let lines = "delay: every turn is open · plain: clients start one after another · dotted horizontal line: all states, by exploration";
     svg += &text(16.0, 44.0, "start", 11, lines);
     for (index, panel) in panels.iter().enumerate() {
         let (x, y) = (WIDTH * (index % 2) as f64, HEADER + HEIGHT * (index / 2) as f64);
