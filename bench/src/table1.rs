@@ -1,7 +1,7 @@
 //! Table 1 of MonkeyDB (OOPSLA 2021): how many runs it takes until the assertion of an application breaks.
 //!
-//! Each cell is the number of runs and the time of one. A campaign makes runs at `cc` until the assertion breaks; the table has the average over campaigns, with its
-//! standard error.
+//! A campaign makes runs at `cc` until the assertion breaks. Each cell has the average number of runs over campaigns, with
+//! its standard error, and the time of a run.
 
 use std::cell::Cell;
 use std::io::{self, Write};

@@ -47,12 +47,13 @@ pub fn replay(recording: &str, program: impl Fn(Db) + 'static) {
 /// Visits every history that the program has at this level, once each, and says how many there are.
 ///
 /// At `rc`, `ra` and `cc` it makes exactly one run for each; stronger levels are explored at the strongest of these that
-/// is weaker, and what is not within the level is left out. Sessions may depend on nothing but what they read from the
-/// database, on spawn and on join.
+/// is weaker, and what is not within the level is left out. At `psi`, `si` and `ser` a transaction that meets another one
+/// may be refused, at most twice in a row; deadlocks at `mvrc` are not explored. Sessions may depend on nothing but what
+/// they read from the database, on spawn and on join.
 ///
 /// # Panics
 /// When a run fails, with the [`Counterexample`] as the message; and when there are more runs than
-/// [`ExploreLimits::default`] allows, because then nothing is known about the rest.
+/// [`ExploreLimits::default`] allows, or the checker cannot judge one, because then nothing is known about the rest.
 #[track_caller]
 pub fn explore(level: Level, program: impl Fn(Db) + 'static) -> Explored {
     Check::new(level).explore(program)
@@ -179,6 +180,11 @@ impl Check {
         }
         if explored.end == End::MaxRuns {
             panic!("unknown: {} runs were not all (`max_runs`); none of them failed", explored.runs);
+        }
+        if explored.end == End::Undecided {
+            panic!(
+                "unknown: the checker could not tell of every run whether it is within its level; none of them failed"
+            );
         }
         explored
     }

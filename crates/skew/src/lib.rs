@@ -39,8 +39,8 @@
 //! assert!(again.is_err(), "it fails as it did before");
 //! ```
 //!
-//! Random runs find what is there to be found; [`explore`] visits every history of a small program, so that what it does
-//! not find is not there:
+//! Random runs find what is likely; [`explore`] visits every history of a small program, so that a level under which
+//! nothing fails is enough:
 //!
 //! ```
 //! # use skew::{Db, Level};

@@ -22,7 +22,7 @@ pub enum Reads {
     /// Any of them.
     #[default]
     Any,
-    /// The last one of each session (papers/004 §6), for reads that check assertions.
+    /// The last one of each session (MonkeyDB §6), for reads that check assertions.
     LatestPerSession,
     /// Those of [`Reads::LatestPerSession`] that are not known to come before another of them: what a store shows when
     /// it has come to rest.
