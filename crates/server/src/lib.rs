@@ -1,0 +1,1 @@
+//! The front doors of the weak database.

@@ -1,0 +1,1 @@
+//! Syntax tree → IR, against a catalog.

@@ -1,0 +1,108 @@
+//! What a database knows: schemas, tables, indexes, views, sequences, types, functions. An immutable snapshot.
+//!
+//! A statement is bound against one `Arc<Catalog>`. A statement that changes the schema clones it (objects are shared),
+//! changes the clone inside its transaction, and the commit makes it everybody's.
+
+pub mod objects;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use objects::*;
+
+/// An object's number, as PostgreSQL's catalogs show it.
+pub type Oid = u32;
+
+/// A space of the store: where a table's rows or an index's entries are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Space(pub u32);
+
+/// The schema `pg_catalog`.
+pub const PG_CATALOG: Oid = 11;
+/// The schema `public`.
+pub const PUBLIC: Oid = 2200;
+/// The schema `information_schema`.
+pub const INFORMATION_SCHEMA: Oid = 13183;
+/// The first number of a user's object.
+pub const FIRST_USER_OID: Oid = 16384;
+
+/// A snapshot of everything that a database knows about its objects.
+#[derive(Clone, Debug)]
+pub struct Catalog {
+    /// Changes with every change, so that plans know whether they are still good.
+    pub version: u64,
+    /// The schemas.
+    pub schemas: BTreeMap<Oid, Arc<Schema>>,
+    /// Tables, views, indexes, sequences, composite types: they share one namespace per schema.
+    pub relations: BTreeMap<Oid, Arc<Relation>>,
+    /// User-defined types: enums, domains, composites.
+    pub types: BTreeMap<Oid, Arc<UserType>>,
+    /// User-defined functions and procedures.
+    pub functions: BTreeMap<Oid, Arc<UserFunction>>,
+    /// `COMMENT ON`: by class (`pg_class`, `pg_proc`, …), object and column (0 for the object itself).
+    pub comments: BTreeMap<(Oid, Oid, i32), Arc<str>>,
+    /// Relations by schema and name.
+    pub relation_names: BTreeMap<(Oid, Arc<str>), Oid>,
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        let mut catalog = Catalog {
+            version: 1,
+            schemas: BTreeMap::new(),
+            relations: BTreeMap::new(),
+            types: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            comments: BTreeMap::new(),
+            relation_names: BTreeMap::new(),
+        };
+        for (oid, name) in [(PG_CATALOG, "pg_catalog"), (PUBLIC, "public"), (INFORMATION_SCHEMA, "information_schema")]
+        {
+            catalog.schemas.insert(oid, Arc::new(Schema { oid, name: name.into(), temporary: false }));
+        }
+        catalog
+    }
+}
+
+impl Catalog {
+    /// The schema with this name.
+    pub fn schema(&self, name: &str) -> Option<&Arc<Schema>> {
+        self.schemas.values().find(|schema| &*schema.name == name)
+    }
+
+    /// The relation with this name in this schema.
+    pub fn relation_in(&self, schema: Oid, name: &str) -> Option<&Arc<Relation>> {
+        self.relation_names.get(&(schema, name.into())).map(|oid| &self.relations[oid])
+    }
+
+    /// The relation with this number.
+    pub fn relation(&self, oid: Oid) -> Option<&Arc<Relation>> {
+        self.relations.get(&oid)
+    }
+
+    /// The table with this number.
+    pub fn table(&self, oid: Oid) -> Option<&Table> {
+        match &self.relations.get(&oid)?.kind {
+            RelationKind::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// Adds or replaces a relation.
+    pub fn put_relation(&mut self, relation: Relation) {
+        self.version += 1;
+        if let Some(old) = self.relations.get(&relation.oid) {
+            self.relation_names.remove(&(old.schema, old.name.clone()));
+        }
+        self.relation_names.insert((relation.schema, relation.name.clone()), relation.oid);
+        self.relations.insert(relation.oid, Arc::new(relation));
+    }
+
+    /// Removes a relation.
+    pub fn drop_relation(&mut self, oid: Oid) {
+        self.version += 1;
+        if let Some(old) = self.relations.remove(&oid) {
+            self.relation_names.remove(&(old.schema, old.name.clone()));
+        }
+    }
+}

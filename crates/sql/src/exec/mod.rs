@@ -1,0 +1,1 @@
+//! IR → rows, over the store.

@@ -1,0 +1,219 @@
+//! Operators, functions, aggregates, window and set-returning functions: one table, and how a call finds its overload.
+
+use crate::catalog::{Catalog, Oid, Volatility};
+use crate::error::Result;
+use crate::types::{Datum, Type, Typed};
+
+/// A built-in function or operator: one overload.
+#[derive(Debug)]
+pub struct Function {
+    /// Its name; operators have their symbol (`+`, `||`, `->>`), prefix operators too (with one argument).
+    pub name: &'static str,
+    /// The types of its arguments; `ANYELEMENT`, `ANYARRAY`, `ANY` and the like are polymorphic.
+    pub args: &'static [Type],
+    /// How many of the last arguments can be left out, with defaults that the function knows.
+    pub optional: usize,
+    /// The last argument is VARIADIC: any number of arguments of its type (or of any types if that is `ANY`).
+    pub variadic: bool,
+    /// What it returns; polymorphic like the arguments.
+    pub returns: Type,
+    /// NULL in, NULL out, without being called.
+    pub strict: bool,
+    /// How much it depends on the world.
+    pub volatility: Volatility,
+    /// What it does.
+    pub body: Body,
+}
+
+/// What a function does.
+pub enum Body {
+    /// A value from values.
+    Scalar(fn(&mut dyn Env, &[Datum], &Site<'_>) -> Result<Datum>),
+    /// A value from many rows.
+    Aggregate(fn(&Site<'_>) -> Box<dyn Accumulator>),
+    /// A value from the row's place in its partition.
+    Window(WindowFunction),
+    /// Rows from values. The columns' names and types: `columns`, or one column named like the function.
+    Set {
+        /// Names and types of its columns, if there are several.
+        columns: &'static [(&'static str, Type)],
+        /// The rows.
+        rows: fn(&mut dyn Env, &[Datum], &Site<'_>) -> Result<Vec<Vec<Datum>>>,
+    },
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Body::Scalar(_) => "Scalar",
+            Body::Aggregate(_) => "Aggregate",
+            Body::Window(_) => "Window",
+            Body::Set { .. } => "Set",
+        })
+    }
+}
+
+/// The window functions that are not aggregates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum WindowFunction {
+    RowNumber,
+    Rank,
+    DenseRank,
+    PercentRank,
+    CumeDist,
+    Ntile,
+    Lag,
+    Lead,
+    FirstValue,
+    LastValue,
+    NthValue,
+}
+
+/// Where a call stands: the types that polymorphic functions need.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// The types of the arguments.
+    pub args: &'a [Typed],
+    /// The type of the result.
+    pub returns: Typed,
+}
+
+/// The state of an aggregate.
+pub trait Accumulator {
+    /// Takes a row's arguments. A strict aggregate is not called with NULLs.
+    fn add(&mut self, env: &mut dyn Env, args: &[Datum]) -> Result<()>;
+
+    /// Takes a row back, where that is possible and exact (moving window frames); says whether it was.
+    fn remove(&mut self, _env: &mut dyn Env, _args: &[Datum]) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// What it comes to.
+    fn finish(&self, env: &mut dyn Env) -> Result<Datum>;
+}
+
+/// The world as functions see it.
+pub trait Env {
+    /// The connection's settings.
+    fn settings(&self) -> &Settings;
+
+    /// The catalog.
+    fn catalog(&self) -> &Catalog;
+
+    /// When the transaction began, in microseconds since 2000-01-01 UTC.
+    fn transaction_time(&self) -> i64;
+
+    /// When the statement began.
+    fn statement_time(&self) -> i64;
+
+    /// Now.
+    fn clock_time(&self) -> i64;
+
+    /// 64 random bits, from the database's seed.
+    fn random_bits(&mut self) -> u64;
+
+    /// Who asks what about the connection and the database.
+    fn ask(&mut self, question: Question<'_>) -> Result<Datum>;
+}
+
+/// What functions ask of the database around them.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum Question<'a> {
+    NextValue(Oid),
+    CurrentValue(Oid),
+    SetValue {
+        sequence: Oid,
+        value: i64,
+        called: bool,
+    },
+    LastValue,
+    CurrentUser,
+    SessionUser,
+    CurrentDatabase,
+    BackendPid,
+    TransactionId,
+    /// `current_setting(name, missing_ok)`
+    Setting {
+        name: &'a str,
+        missing_ok: bool,
+    },
+    /// `set_config(name, value, local)`
+    SetSetting {
+        name: &'a str,
+        value: Option<&'a str>,
+        local: bool,
+    },
+    /// Advisory locks: exclusive or shared, of the session or the transaction, waiting or trying.
+    AdvisoryLock {
+        key: AdvisoryKey,
+        shared: bool,
+        transaction: bool,
+        wait: bool,
+    },
+    AdvisoryUnlock {
+        key: AdvisoryKey,
+        shared: bool,
+    },
+    AdvisoryUnlockAll,
+    Sleep {
+        seconds: f64,
+    },
+    Notify {
+        channel: &'a str,
+        payload: &'a str,
+    },
+    CancelBackend {
+        pid: i64,
+        terminate: bool,
+    },
+    /// Everything in the schema `skew`: its name and its arguments.
+    Skew {
+        name: &'a str,
+        args: &'a [Datum],
+    },
+    /// The number of rows of a relation, its size, and the like: made up where there is no truth.
+    RelationSize(Oid),
+}
+
+/// The key of an advisory lock: one bigint, or two ints.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum AdvisoryKey {
+    Big(i64),
+    Pair(i32, i32),
+}
+
+/// The settings that change what values look like and where names are found.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// TimeZone
+    pub time_zone: String,
+    /// DateStyle: output style and order, as PostgreSQL shows it (`ISO, MDY`).
+    pub date_style: String,
+    /// IntervalStyle
+    pub interval_style: String,
+    /// extra_float_digits
+    pub extra_float_digits: i32,
+    /// bytea_output
+    pub bytea_output: String,
+    /// search_path: the names as set (`"$user"` included).
+    pub search_path: Vec<String>,
+    /// standard_conforming_strings and everything else, by lower-case name, as text.
+    pub others: std::collections::BTreeMap<String, String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            time_zone: "UTC".to_owned(),
+            date_style: "ISO, MDY".to_owned(),
+            interval_style: "postgres".to_owned(),
+            extra_float_digits: 1,
+            bytea_output: "hex".to_owned(),
+            search_path: vec!["$user".to_owned(), "public".to_owned()],
+            others: std::collections::BTreeMap::new(),
+        }
+    }
+}

@@ -1,0 +1,755 @@
+//! What a bound statement is: names are positions, every expression has a type, every call knows its function.
+//!
+//! A [`Plan`] produces *tuples*: a tuple is a list of slots, one for each FROM item below the node. A slot is either a
+//! reference to a row of a table, whose cells are read only when an expression looks at them, or a list of values (see
+//! [`crate::exec`]). [`ExprKind::Column`] names a slot and a column in it. Subqueries and the right side of a lateral
+//! join see the tuples around them through `up`.
+
+use std::sync::Arc;
+
+use crate::catalog::{Oid, UserFunction};
+use crate::functions::Function;
+use crate::types::{Datum, Type, Typed};
+
+/// An expression with its type.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Its type.
+    pub typed: Typed,
+}
+
+/// What an expression is.
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// A constant.
+    Const(Datum),
+    /// `$n`, from zero.
+    Param(usize),
+    /// A variable of a PL/pgSQL block or a parameter of a function, by its place in the frame.
+    Variable(usize),
+    /// A column.
+    Column(ColumnRef),
+    /// A whole row, as a record (or NULL for the missing side of an outer join).
+    Row {
+        /// How many queries further out.
+        up: usize,
+        /// Which slot.
+        slot: usize,
+    },
+    /// A system column of a base table's row.
+    System {
+        /// How many queries further out.
+        up: usize,
+        /// Which slot.
+        slot: usize,
+        /// Which one.
+        column: SystemColumn,
+    },
+    /// A built-in function or operator.
+    Call {
+        /// The overload.
+        function: &'static Function,
+        /// Its arguments, already of the types that it takes. Arguments of a VARIADIC parameter are one array, unless
+        /// the function says that it takes any number.
+        args: Vec<Expr>,
+    },
+    /// A user's function.
+    UserCall {
+        /// The function.
+        function: Arc<UserFunction>,
+        /// Its input arguments, defaults filled in.
+        args: Vec<Expr>,
+    },
+    /// A conversion: to `typed` of this expression.
+    Cast {
+        /// What is converted.
+        arg: Box<Expr>,
+        /// Written by the user (`::`), which also truncates varchar(n), or found by the binder.
+        explicit: bool,
+    },
+    /// AND of two or more.
+    And(Vec<Expr>),
+    /// OR of two or more.
+    Or(Vec<Expr>),
+    /// NOT
+    Not(Box<Expr>),
+    /// IS NULL; for a row: all fields are.
+    IsNull(Box<Expr>),
+    /// IS NOT NULL; for a row: all fields are not.
+    IsNotNull(Box<Expr>),
+    /// IS [NOT] TRUE / FALSE / UNKNOWN
+    IsBool {
+        /// The operand.
+        arg: Box<Expr>,
+        /// What it is compared with; `None` is UNKNOWN.
+        value: Option<bool>,
+        /// IS NOT
+        negated: bool,
+    },
+    /// IS [NOT] DISTINCT FROM
+    IsDistinct {
+        /// The operands, of one type.
+        args: Box<[Expr; 2]>,
+        /// IS NOT DISTINCT
+        negated: bool,
+    },
+    /// CASE; `CASE x WHEN y` is bound to comparisons (x may then be evaluated again: it is a `Hoisted`).
+    Case {
+        /// WHEN … THEN …
+        branches: Vec<(Expr, Expr)>,
+        /// ELSE
+        otherwise: Option<Box<Expr>>,
+    },
+    /// COALESCE
+    Coalesce(Vec<Expr>),
+    /// NULLIF
+    NullIf {
+        /// The value.
+        value: Box<Expr>,
+        /// The comparison with the other one.
+        equal: Box<Expr>,
+    },
+    /// GREATEST and LEAST
+    Extreme {
+        /// The operands, of one type.
+        args: Vec<Expr>,
+        /// GREATEST
+        greatest: bool,
+    },
+    /// `x IN (…)`, `x = ANY (array)`, `x < ALL (array)`
+    Quantified {
+        /// Left operand.
+        arg: Box<Expr>,
+        /// The boolean operator.
+        operator: &'static Function,
+        /// Right operands, each of the type that the operator takes.
+        list: Quantified,
+        /// ALL rather than ANY.
+        all: bool,
+    },
+    /// `ROW(…)` or `(a, b)`
+    MakeRow(Vec<Expr>),
+    /// Comparison of two rows, field by field: `=`, `<>`, `<`, `<=`, `>`, `>=`.
+    CompareRows {
+        /// The operator.
+        operator: RowOperator,
+        /// Left fields.
+        left: Vec<Expr>,
+        /// Right fields, types equal to the left ones.
+        right: Vec<Expr>,
+    },
+    /// A field of a record.
+    Field {
+        /// The record.
+        arg: Box<Expr>,
+        /// Which one, from zero.
+        index: usize,
+    },
+    /// `ARRAY[…]`; nested ones are of array type and are flattened.
+    MakeArray(Vec<Expr>),
+    /// `a[1]`, `a[1][2]`, `a[2:3]`
+    Subscript {
+        /// The array.
+        arg: Box<Expr>,
+        /// One for each dimension.
+        indices: Vec<Subscript>,
+    },
+    /// A subquery in an expression.
+    Subquery {
+        /// What is asked of it.
+        kind: SubqueryKind,
+        /// The query. It sees this query's tuple as `up = 1`.
+        query: Arc<Query>,
+    },
+    /// The aggregate with this number, of the nearest [`Plan::Aggregate`]. Only binders see it: in a finished plan it is
+    /// a column of the aggregate's slot.
+    Aggregate(usize),
+    /// A window function's value, likewise.
+    Window(usize),
+    /// `GROUPING(…)`: which of these group keys are not grouped by in this grouping set, as bits.
+    Grouping(Vec<usize>),
+    /// `nextval('s')` and friends with a fixed sequence, from DEFAULTs of SERIAL and IDENTITY columns.
+    NextValue(Oid),
+    /// The value that a DEFAULT in VALUES stands for is filled in by the binder; this is the row's existing value in
+    /// `CURRENT OF` and generated columns: the column of the row that is being written.
+    New(usize),
+}
+
+/// A column of a slot.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ColumnRef {
+    /// How many queries further out: 0 is this one.
+    pub up: usize,
+    /// Which slot of the tuple.
+    pub slot: usize,
+    /// Which column: for a table's row the column's position in [`crate::catalog::Table::columns`].
+    pub column: usize,
+}
+
+/// What every row of a table has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum SystemColumn {
+    TableOid,
+    Ctid,
+    Xmin,
+    Xmax,
+    Cmin,
+    Cmax,
+}
+
+/// The right side of ANY and ALL.
+#[derive(Clone, Debug)]
+pub enum Quantified {
+    /// A list of expressions.
+    List(Vec<Expr>),
+    /// One array.
+    Array(Box<Expr>),
+}
+
+/// How rows are compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum RowOperator {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// One subscript.
+#[derive(Clone, Debug)]
+pub enum Subscript {
+    /// `[i]`
+    Index(Expr),
+    /// `[from:to]`
+    Slice(Option<Expr>, Option<Expr>),
+}
+
+/// What is asked of a subquery.
+#[derive(Clone, Debug)]
+pub enum SubqueryKind {
+    /// Its one value; more than one row is an error.
+    Scalar,
+    /// Whether it has a row.
+    Exists,
+    /// `ARRAY(…)`
+    Array,
+    /// `(a, b) = ANY (…)`, `x IN (…)`, `x < ALL (…)`: compared field by field with the given operators.
+    Quantified {
+        /// Left fields.
+        args: Vec<Expr>,
+        /// An operator a field for = and <>; for ordering comparisons of several fields, `row` says which.
+        operators: Vec<&'static Function>,
+        /// Casts of the subquery's columns to what the operators take, if needed.
+        casts: Vec<Option<Typed>>,
+        /// How whole rows are compared.
+        row: RowOperator,
+        /// ALL rather than ANY.
+        all: bool,
+    },
+}
+
+/// A query: a plan whose tuples have one slot of values, and the names and types of its columns.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// The plan.
+    pub plan: Plan,
+    /// Its columns.
+    pub columns: Vec<Output>,
+}
+
+/// A column of a result.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its type.
+    pub typed: Typed,
+    /// The table and column (attnum) that it comes from unchanged, for clients that ask.
+    pub origin: Option<(Oid, i16)>,
+}
+
+/// How tuples are made.
+#[derive(Clone, Debug)]
+pub enum Plan {
+    /// One tuple without slots.
+    One,
+    /// No tuple at all (a condition that is false).
+    Empty {
+        /// How many slots its tuples would have.
+        slots: usize,
+    },
+    /// The rows of a table. One slot: the row.
+    Scan(Scan),
+    /// Rows of a catalog view that Skew makes up (`pg_class`, …). One slot.
+    Virtual {
+        /// Which one.
+        name: &'static str,
+    },
+    /// Rows of expressions. One slot.
+    Values(Vec<Vec<Expr>>),
+    /// The rows of a query in FROM. One slot.
+    Subquery(Box<Query>),
+    /// A set-returning function in FROM. One slot.
+    Function(FunctionScan),
+    /// The rows of a common table expression. One slot.
+    Cte {
+        /// Its number in the statement.
+        cte: usize,
+    },
+    /// A join. The slots of the left side, then those of the right.
+    Join(Box<Join>),
+    /// Those tuples for which the condition is true.
+    Filter {
+        /// Whose tuples.
+        input: Box<Plan>,
+        /// The condition.
+        condition: Expr,
+    },
+    /// Groups. One slot: the group keys, then the aggregates.
+    Aggregate(Box<Aggregate>),
+    /// Adds one slot: the values of the window functions.
+    Window {
+        /// Whose tuples.
+        input: Box<Plan>,
+        /// The calls.
+        calls: Vec<WindowCall>,
+    },
+    /// One slot of the values of these expressions. A set-returning function among them makes several tuples of one.
+    Project {
+        /// Whose tuples.
+        input: Box<Plan>,
+        /// The expressions.
+        columns: Vec<Projected>,
+    },
+    /// Without duplicates (all columns of the one slot of values).
+    Distinct(Box<Plan>),
+    /// The first tuple for each value of the keys (DISTINCT ON); the input is sorted.
+    DistinctOn {
+        /// Whose tuples.
+        input: Box<Plan>,
+        /// The keys.
+        keys: Vec<Expr>,
+    },
+    /// Sorted.
+    Sort {
+        /// Whose tuples.
+        input: Box<Plan>,
+        /// By what.
+        keys: Vec<SortKey>,
+    },
+    /// Some of the tuples.
+    Limit(Box<Limit>),
+    /// UNION, INTERSECT, EXCEPT of two queries with one slot of equally typed values.
+    SetOperation {
+        /// Which.
+        kind: SetKind,
+        /// Keeps duplicates.
+        all: bool,
+        /// The left side.
+        left: Box<Plan>,
+        /// The right side.
+        right: Box<Plan>,
+    },
+    /// The rows of these slots get locked, as FOR UPDATE asks.
+    Lock {
+        /// Whose tuples.
+        input: Box<Plan>,
+        /// The clauses.
+        locks: Vec<RowLock>,
+    },
+    /// A statement's common table expressions, then the query that uses them.
+    With {
+        /// The expressions, in order; each sees the ones before.
+        ctes: Vec<Arc<Cte>>,
+        /// The query.
+        input: Box<Plan>,
+    },
+    /// The rows that a data-changing statement returns. One slot of values.
+    Change(Box<Change>),
+}
+
+/// The rows of a table.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    /// The table.
+    pub table: Oid,
+    /// Which rows are looked at.
+    pub access: Access,
+    /// Conditions on this row alone (the row is slot 0 there: `up` as usual, one slot).
+    pub filter: Option<Expr>,
+}
+
+/// Which rows of a table a scan looks at. Bounds are expressions without columns of this row.
+#[derive(Clone, Debug)]
+pub enum Access {
+    /// All.
+    All,
+    /// A range of an index (the primary key's included): equal to these values on the first keys, and then within the
+    /// bounds on the next one.
+    Index {
+        /// The index.
+        index: Oid,
+        /// Equal to these; alternatives (`IN`) are several lists.
+        equal: Vec<Vec<Expr>>,
+        /// Lower bound of the next key: value, inclusive.
+        from: Option<(Expr, bool)>,
+        /// Upper bound of the next key: value, inclusive.
+        to: Option<(Expr, bool)>,
+    },
+}
+
+/// A function in FROM.
+#[derive(Clone, Debug)]
+pub struct FunctionScan {
+    /// The calls (several for ROWS FROM), each a call of a function or any expression.
+    pub calls: Vec<Expr>,
+    /// The columns that each call gives.
+    pub columns: Vec<Vec<Typed>>,
+    /// WITH ORDINALITY
+    pub ordinality: bool,
+}
+
+/// A join.
+#[derive(Clone, Debug)]
+pub struct Join {
+    /// Which.
+    pub kind: JoinKind,
+    /// The left side.
+    pub left: Plan,
+    /// The right side.
+    pub right: Plan,
+    /// The condition, over the slots of both.
+    pub on: Option<Expr>,
+    /// The right side sees the left one's tuple as `up = 1`; what is further out is one more up.
+    pub lateral: bool,
+    /// How many slots each side has: a missing side of an outer join is so many missing slots.
+    pub slots: (usize, usize),
+    /// Pairs of expressions over the left and over the right side (there its slots count from 0) whose equality the
+    /// condition implies, found by the planner: then the join hashes.
+    pub equal: Vec<(Expr, Expr)>,
+}
+
+/// Which join.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum JoinKind {
+    Inner,
+    Left,
+    Right,
+    Full,
+}
+
+/// GROUP BY.
+#[derive(Clone, Debug)]
+pub struct Aggregate {
+    /// Whose tuples.
+    pub input: Plan,
+    /// The keys.
+    pub keys: Vec<Expr>,
+    /// The grouping sets, as positions of keys; plain GROUP BY has one with all. Without keys and sets there is one group
+    /// even of no tuples.
+    pub sets: Vec<Vec<usize>>,
+    /// The aggregates.
+    pub calls: Vec<AggregateCall>,
+}
+
+/// An aggregate.
+#[derive(Clone, Debug)]
+pub struct AggregateCall {
+    /// Which one.
+    pub function: &'static Function,
+    /// Its arguments; none for `count(*)`.
+    pub args: Vec<Expr>,
+    /// DISTINCT
+    pub distinct: bool,
+    /// ORDER BY inside of the call, or WITHIN GROUP.
+    pub order: Vec<SortKey>,
+    /// FILTER (WHERE …)
+    pub filter: Option<Expr>,
+    /// Its type.
+    pub typed: Typed,
+}
+
+/// A window function.
+#[derive(Clone, Debug)]
+pub struct WindowCall {
+    /// An aggregate or a window function.
+    pub function: &'static Function,
+    /// Its arguments.
+    pub args: Vec<Expr>,
+    /// FILTER
+    pub filter: Option<Expr>,
+    /// PARTITION BY
+    pub partition: Vec<Expr>,
+    /// ORDER BY
+    pub order: Vec<SortKey>,
+    /// The frame.
+    pub frame: Frame,
+    /// Its type.
+    pub typed: Typed,
+}
+
+/// The frame of a window.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Frame {
+    pub mode: FrameMode,
+    pub start: FrameBound,
+    pub end: FrameBound,
+    pub exclude: FrameExclude,
+}
+
+/// What a frame counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum FrameMode {
+    Rows,
+    Range,
+    Groups,
+}
+
+/// Where a frame begins or ends.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum FrameBound {
+    UnboundedPreceding,
+    Preceding(Expr),
+    CurrentRow,
+    Following(Expr),
+    UnboundedFollowing,
+}
+
+/// What a frame leaves out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum FrameExclude {
+    NoOthers,
+    CurrentRow,
+    Group,
+    Ties,
+}
+
+/// A column of a projection.
+#[derive(Clone, Debug)]
+pub enum Projected {
+    /// A value.
+    Value(Expr),
+    /// A set-returning function (or an expression of a user's one): a tuple for each of its rows.
+    Set(Expr),
+}
+
+/// A sort key.
+#[derive(Clone, Debug)]
+pub struct SortKey {
+    /// By what.
+    pub expr: Expr,
+    /// DESC
+    pub descending: bool,
+    /// NULLS FIRST
+    pub nulls_first: bool,
+}
+
+/// LIMIT and OFFSET.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    /// Whose tuples.
+    pub input: Plan,
+    /// How many; NULL is all.
+    pub limit: Option<Expr>,
+    /// How many are left out first.
+    pub offset: Option<Expr>,
+    /// WITH TIES: also those that are equal to the last one by these keys.
+    pub ties: Vec<SortKey>,
+}
+
+/// A set operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum SetKind {
+    Union,
+    Intersect,
+    Except,
+}
+
+/// FOR UPDATE and its kind.
+#[derive(Clone, Debug)]
+pub struct RowLock {
+    /// The slots whose rows are locked.
+    pub slots: Vec<usize>,
+    /// How strongly.
+    pub strength: LockStrength,
+    /// What happens when somebody holds it.
+    pub wait: LockWait,
+}
+
+/// How strongly a row is locked; each excludes what PostgreSQL's table of row locks says.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[allow(missing_docs)]
+pub enum LockStrength {
+    KeyShare,
+    Share,
+    NoKeyUpdate,
+    Update,
+}
+
+/// What happens when somebody holds a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum LockWait {
+    Block,
+    NoWait,
+    SkipLocked,
+}
+
+/// A common table expression.
+#[derive(Clone, Debug)]
+pub struct Cte {
+    /// Its number in the statement.
+    pub number: usize,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its query; of a recursive one the part that does not refer to itself.
+    pub query: Query,
+    /// The part that does (reading [`Plan::Cte`] with this number gives the rows of the last round), and UNION rather
+    /// than UNION ALL.
+    pub recursive: Option<(Query, bool)>,
+}
+
+/// INSERT, UPDATE, DELETE, MERGE.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// INSERT
+    Insert(Insert),
+    /// UPDATE
+    Update(Update),
+    /// DELETE
+    Delete(Delete),
+    /// MERGE
+    Merge(Merge),
+}
+
+/// INSERT. The source gives one slot of values, one for each column in `columns`.
+#[derive(Clone, Debug)]
+pub struct Insert {
+    /// The table.
+    pub table: Oid,
+    /// The positions of the columns that the source gives.
+    pub columns: Vec<usize>,
+    /// What is inserted.
+    pub source: Plan,
+    /// Defaults of the other columns (generated ones not included), evaluated for each row.
+    pub defaults: Vec<(usize, Expr)>,
+    /// ON CONFLICT
+    pub on_conflict: Option<OnConflict>,
+    /// RETURNING: over one slot, the new row.
+    pub returning: Option<Returning>,
+}
+
+/// ON CONFLICT.
+#[derive(Clone, Debug)]
+pub struct OnConflict {
+    /// The unique indexes that arbitrate; all if empty (only for DO NOTHING).
+    pub arbiters: Vec<Oid>,
+    /// DO UPDATE SET …; `None` is DO NOTHING. Slot 0 is the existing row, slot 1 `excluded`.
+    pub update: Option<(Vec<Assignment>, Option<Expr>)>,
+}
+
+/// `column = expression`
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// The column's position.
+    pub column: usize,
+    /// What it gets; of the column's type.
+    pub value: Expr,
+}
+
+/// RETURNING.
+#[derive(Clone, Debug)]
+pub struct Returning {
+    /// The values.
+    pub values: Vec<Expr>,
+    /// Names and types.
+    pub columns: Vec<Output>,
+}
+
+/// UPDATE. The input's slot 0 is the row of the table, the others are FROM's.
+#[derive(Clone, Debug)]
+pub struct Update {
+    /// The table.
+    pub table: Oid,
+    /// The rows: joins and WHERE. The target is the leftmost scan.
+    pub input: Plan,
+    /// SET
+    pub assignments: Vec<Assignment>,
+    /// RETURNING: over the slots of the input, with the new row in slot 0.
+    pub returning: Option<Returning>,
+}
+
+/// DELETE. The input as with [`Update`].
+#[derive(Clone, Debug)]
+pub struct Delete {
+    /// The table.
+    pub table: Oid,
+    /// The rows.
+    pub input: Plan,
+    /// RETURNING: over the slots of the input, with the old row in slot 0.
+    pub returning: Option<Returning>,
+}
+
+/// MERGE. The input's slot 0 is the row of the table (or missing), the others are the source's.
+#[derive(Clone, Debug)]
+pub struct Merge {
+    /// The table.
+    pub table: Oid,
+    /// A right join of the table with the source.
+    pub input: Plan,
+    /// WHEN clauses in order.
+    pub clauses: Vec<MergeClause>,
+}
+
+/// A WHEN clause.
+#[derive(Clone, Debug)]
+pub struct MergeClause {
+    /// WHEN MATCHED rather than NOT MATCHED.
+    pub matched: bool,
+    /// AND …
+    pub condition: Option<Expr>,
+    /// What is done.
+    pub action: MergeAction,
+}
+
+/// What a WHEN clause does.
+#[derive(Clone, Debug)]
+pub enum MergeAction {
+    /// DO NOTHING
+    Nothing,
+    /// DELETE
+    Delete,
+    /// UPDATE SET
+    Update(Vec<Assignment>),
+    /// INSERT: every column that gets a value, defaults included.
+    Insert(Vec<Assignment>),
+}
+
+impl Expr {
+    /// An expression of a type without modifier.
+    pub fn new(kind: ExprKind, ty: Type) -> Expr {
+        Expr { kind, typed: ty.into() }
+    }
+
+    /// A constant.
+    pub fn constant(value: Datum, ty: Type) -> Expr {
+        Expr::new(ExprKind::Const(value), ty)
+    }
+
+    /// Its type.
+    pub fn ty(&self) -> Type {
+        self.typed.ty
+    }
+}

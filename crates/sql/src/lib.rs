@@ -1,0 +1,22 @@
+//! SQL and PL/pgSQL over the weak store: a statement reads exactly the cells that it needs.
+//!
+//! In reading order:
+//! - [`error`]: what goes wrong, with its SQLSTATE
+//! - [`types`]: PostgreSQL's types, their values, text and binary formats, casts
+//! - [`catalog`]: what a database knows about its tables, types, functions
+//! - [`parse`]: text → syntax tree, PL/pgSQL included
+//! - [`functions`]: operators, functions, aggregates, and how a call finds its overload
+//! - [`ir`]: what a bound statement is
+//! - [`bind`]: syntax tree → IR, against a catalog
+//! - [`exec`]: IR → rows, over the store
+//! - [`session`]: a client's connection; what front doors talk to
+
+pub mod bind;
+pub mod catalog;
+pub mod error;
+pub mod exec;
+pub mod functions;
+pub mod ir;
+pub mod parse;
+pub mod session;
+pub mod types;

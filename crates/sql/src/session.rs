@@ -1,0 +1,256 @@
+//! A client's connection: its transaction, its settings, its prepared statements. What front doors talk to.
+
+use std::sync::Arc;
+
+use skew_model::Level;
+use skew_store::Recency;
+
+use crate::error::{Result, SqlError};
+use crate::ir::Output;
+use crate::types::{Datum, Type};
+
+/// How a database behaves.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Every transaction runs at this level, whatever it asks for; `None`: as PostgreSQL's names say.
+    pub level: Option<Level>,
+    /// Whether what was committed before must be seen.
+    pub recency: Recency,
+    /// How reads choose.
+    pub choice: ChoiceKind,
+    /// Where randomness starts.
+    pub seed: u64,
+    /// Whether a cell or a row is one key.
+    pub granularity: Granularity,
+    /// Whether keys, UNIQUE and FOREIGN KEY are enforced on the committed state.
+    pub constraints: Constraints,
+}
+
+/// How reads choose among the versions that they may return.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ChoiceKind {
+    /// At random.
+    Random,
+    /// Old versions more often.
+    Old,
+    /// Fresh versions more often.
+    Fresh,
+    /// As PostgreSQL would: the newest committed version, snapshots, and row locks that wait.
+    Postgres,
+}
+
+/// What one key of the store is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Granularity {
+    Cell,
+    Row,
+}
+
+/// Whether constraints across rows hold at every level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Constraints {
+    Strong,
+    Weak,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            level: None,
+            recency: Recency::Commit,
+            choice: ChoiceKind::Random,
+            seed: 0,
+            granularity: Granularity::Cell,
+            constraints: Constraints::Strong,
+        }
+    }
+}
+
+/// A database: cloned freely, used from many threads.
+#[derive(Clone)]
+pub struct Database {
+    shared: Arc<Options>,
+}
+
+impl Database {
+    /// An empty database.
+    pub fn new(options: Options) -> Database {
+        Database { shared: Arc::new(options) }
+    }
+
+    /// How it behaves.
+    pub fn options(&self) -> &Options {
+        &self.shared
+    }
+
+    /// A new connection.
+    pub fn connect(&self, client: Client) -> Connection {
+        Connection { database: self.clone(), client }
+    }
+}
+
+/// Who connects.
+#[derive(Clone)]
+pub struct Client {
+    /// The user's name.
+    pub user: String,
+    /// The database's name.
+    pub database: String,
+    /// The process number that the client is told, for cancel requests.
+    pub pid: i32,
+    /// Settings from the startup message (`application_name`, `TimeZone`, `options`, …).
+    pub settings: Vec<(String, String)>,
+    /// How a thread waits: it is given what parks it. A server on an async runtime tells the runtime around it.
+    pub wait: Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>,
+}
+
+/// A client's connection. Dropped, its transaction is rolled back and its locks and temporary tables are gone.
+pub struct Connection {
+    database: Database,
+    client: Client,
+}
+
+/// A statement that was parsed and bound.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// Its text.
+    pub sql: Arc<str>,
+    /// The types of its parameters, those that the client did not name inferred.
+    pub parameters: Vec<Type>,
+    /// The columns of its result; `None` if it returns no rows.
+    pub columns: Option<Arc<[Output]>>,
+}
+
+/// What a statement came to.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// The text was empty.
+    Empty,
+    /// A command without rows, and its tag (`INSERT 0 1`).
+    Done(String),
+    /// Rows.
+    Rows {
+        /// Names and types.
+        columns: Arc<[Output]>,
+        /// The rows.
+        rows: Vec<Vec<Datum>>,
+        /// The tag without the count for SELECT and FETCH (`SELECT`), with its own count for changes (`INSERT 0 2`).
+        tag: String,
+    },
+    /// COPY … FROM STDIN: the client sends data, which [`Connection::copy_data`] and [`Connection::copy_done`] take.
+    CopyIn {
+        /// The number of columns.
+        columns: usize,
+        /// Binary rather than text or csv.
+        binary: bool,
+    },
+    /// COPY … TO STDOUT.
+    CopyOut {
+        /// The number of columns.
+        columns: usize,
+        /// Binary rather than text or csv.
+        binary: bool,
+        /// One piece a row.
+        data: Vec<Vec<u8>>,
+        /// The tag.
+        tag: String,
+    },
+}
+
+/// Where a connection stands, as ReadyForQuery tells it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// `I`
+    Idle,
+    /// `T`
+    InTransaction,
+    /// `E`
+    Failed,
+}
+
+/// Something that the client is told without having asked.
+#[derive(Clone, Debug)]
+pub enum Message {
+    /// NOTICE, WARNING, … with its severity.
+    Notice(&'static str, SqlError),
+    /// A setting that is reported has a new value (ParameterStatus).
+    Parameter(String, String),
+    /// LISTEN/NOTIFY.
+    Notification {
+        /// Who notified.
+        pid: i32,
+        /// On which channel.
+        channel: String,
+        /// With which text.
+        payload: String,
+    },
+}
+
+/// Stops the running statement of a connection from another thread.
+#[derive(Clone)]
+pub struct Cancel;
+
+impl Cancel {
+    /// Asks the statement to stop (57014).
+    pub fn cancel(&self) {}
+}
+
+impl Connection {
+    /// The texts of the statements of a simple query, each to be [prepared](Connection::prepare) and executed in turn.
+    pub fn split(&self, sql: &str) -> Result<Vec<Arc<str>>> {
+        let _ = sql;
+        Err(SqlError::unsupported("split"))
+    }
+
+    /// Parses and binds one statement. Parameters without a type (`UNKNOWN`, or not in `types`) are inferred.
+    pub fn prepare(&mut self, sql: &str, types: &[Type]) -> Result<Prepared> {
+        let _ = (sql, types, &self.database, &self.client);
+        Err(SqlError::unsupported("prepare"))
+    }
+
+    /// Runs a statement. Outside of a transaction block it opens the implicit transaction, which [`Connection::sync`]
+    /// ends. After an error the transaction has failed until it is rolled back.
+    pub fn execute(&mut self, statement: &Prepared, parameters: &[Datum]) -> Result<Outcome> {
+        let _ = (statement, parameters);
+        Err(SqlError::unsupported("execute"))
+    }
+
+    /// The end of a simple query or of a pipeline: the implicit transaction commits, or is rolled back after an error.
+    pub fn sync(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Takes data of a COPY FROM STDIN.
+    pub fn copy_data(&mut self, data: &[u8]) -> Result<()> {
+        let _ = data;
+        Err(SqlError::unsupported("COPY"))
+    }
+
+    /// The COPY's data is complete: the tag. Or it was given up by the client, for this reason.
+    pub fn copy_done(&mut self, failed: Option<&str>) -> Result<String> {
+        let _ = failed;
+        Err(SqlError::unsupported("COPY"))
+    }
+
+    /// Where it stands.
+    pub fn status(&self) -> Status {
+        Status::Idle
+    }
+
+    /// What the client is to be told, since the last call.
+    pub fn messages(&mut self) -> Vec<Message> {
+        Vec::new()
+    }
+
+    /// A handle to stop the running statement.
+    pub fn canceller(&self) -> Cancel {
+        Cancel
+    }
+
+    /// The parameters that a client is told after it has connected (`server_version`, `client_encoding`, …).
+    pub fn startup_parameters(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}
