@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::catalog::{Oid, UserFunction};
 use crate::functions::Function;
-use crate::types::{Datum, Type, Typed};
+use crate::types::{Datum, RecordShape, Type, Typed};
 
 /// An expression with its type.
 #[derive(Clone, Debug)]
@@ -37,6 +37,8 @@ pub enum ExprKind {
         up: usize,
         /// Which slot.
         slot: usize,
+        /// What its fields are called, for records that outlive the query.
+        shape: Arc<RecordShape>,
     },
     /// A system column of a base table's row.
     System {
@@ -130,7 +132,12 @@ pub enum ExprKind {
         all: bool,
     },
     /// `ROW(…)` or `(a, b)`
-    MakeRow(Vec<Expr>),
+    MakeRow {
+        /// The fields.
+        fields: Vec<Expr>,
+        /// Their names (`f1`, …) and types.
+        shape: Arc<RecordShape>,
+    },
     /// Comparison of two rows, field by field: `=`, `<>`, `<`, `<=`, `>`, `>=`.
     CompareRows {
         /// The operator.

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use crate::types::Type;
 use crate::types::numeric::Numeric;
+use crate::types::{Type, Typed};
 
 /// A value. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -42,8 +42,8 @@ pub enum Datum {
     Jsonb(Arc<crate::types::json::Json>),
     /// An array of any element type.
     Array(Arc<ArrayValue>),
-    /// A row value.
-    Record(Arc<[Datum]>),
+    /// A row value. It knows its fields' names and types, since an anonymous record has no other place for them.
+    Record(Arc<RecordValue>),
     /// A label of an enum type.
     Enum(Arc<EnumLabel>),
 }
@@ -70,6 +70,32 @@ pub struct ArrayValue {
     pub items: Vec<Datum>,
 }
 
+/// A row value.
+#[derive(Clone, Debug)]
+pub struct RecordValue {
+    /// What its fields are called and of which types they are.
+    pub shape: Arc<RecordShape>,
+    /// The values, one a field.
+    pub fields: Vec<Datum>,
+}
+
+/// Names and types of a record's fields; made once when a statement is bound, shared by its values.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RecordShape {
+    /// `RECORD` for an anonymous one, else the composite type.
+    pub ty: Type,
+    /// The fields: `f1`, `f2`, … for `ROW(…)`.
+    pub fields: Vec<(Arc<str>, Typed)>,
+}
+
+impl RecordShape {
+    /// The shape of `ROW(…)`: fields `f1`, `f2`, ….
+    pub fn row(types: impl IntoIterator<Item = Typed>) -> RecordShape {
+        let name = |(at, typed)| (Arc::from(format!("f{}", at + 1)), typed);
+        RecordShape { ty: Type::RECORD, fields: types.into_iter().enumerate().map(name).collect() }
+    }
+}
+
 /// A label of an enum type.
 #[derive(Clone, Debug)]
 pub struct EnumLabel {
@@ -85,6 +111,11 @@ impl Datum {
     /// Text.
     pub fn text(text: impl AsRef<str>) -> Datum {
         Datum::Text(text.as_ref().into())
+    }
+
+    /// A row value.
+    pub fn record(shape: Arc<RecordShape>, fields: Vec<Datum>) -> Datum {
+        Datum::Record(Arc::new(RecordValue { shape, fields }))
     }
 
     /// Whether there is no value.

@@ -4,7 +4,7 @@ pub mod datum;
 pub mod json;
 pub mod numeric;
 
-pub use datum::{ArrayValue, Datum, EnumLabel, Interval};
+pub use datum::{ArrayValue, Datum, EnumLabel, Interval, RecordShape, RecordValue};
 
 /// A type, by PostgreSQL's object id: built-in ones have fixed numbers, user-defined ones get theirs from the catalog.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
