@@ -2,13 +2,17 @@
 //!
 //! A [`Plan`] produces *tuples*: a tuple is a list of slots, one for each FROM item below the node. A slot is either a
 //! reference to a row of a table, whose cells are read only when an expression looks at them, or a list of values (see
-//! [`crate::exec`]). [`ExprKind::Column`] names a slot and a column in it. Subqueries and the right side of a lateral
-//! join see the tuples around them through `up`.
+//! [`crate::exec`]). [`ExprKind::Column`] names a slot and a column in it.
+//!
+//! `up` counts the tuples around: the query of an [`ExprKind::Subquery`] sees the tuple that the expression is evaluated
+//! on as `up = 1`, and the right side of a lateral [`Join`] sees the left side's tuple so. Nothing else puts a tuple
+//! around: a query in FROM ([`Plan::Subquery`]) or a common table expression has the same `up`s as the plan it is in.
 
 use std::sync::Arc;
 
 use crate::catalog::{Oid, UserFunction};
 use crate::functions::Function;
+use crate::system::SystemTable;
 use crate::types::{Datum, RecordShape, Type, Typed};
 
 /// An expression with its type.
@@ -97,8 +101,10 @@ pub enum ExprKind {
         /// IS NOT DISTINCT
         negated: bool,
     },
-    /// CASE; `CASE x WHEN y` is bound to comparisons (x may then be evaluated again: it is a `Hoisted`).
+    /// CASE; `CASE x WHEN y` is bound to comparisons with the operand.
     Case {
+        /// Evaluated first and once: what [`ExprKind::Operand`] is in the conditions.
+        operand: Option<Box<Expr>>,
         /// WHEN … THEN …
         branches: Vec<(Expr, Expr)>,
         /// ELSE
@@ -108,11 +114,13 @@ pub enum ExprKind {
     Coalesce(Vec<Expr>),
     /// NULLIF
     NullIf {
-        /// The value.
+        /// The value; [`ExprKind::Operand`] in the comparison.
         value: Box<Expr>,
         /// The comparison with the other one.
         equal: Box<Expr>,
     },
+    /// The value of the innermost CASE with an operand, or NULLIF, around (VALUE in a domain's CHECK).
+    Operand,
     /// GREATEST and LEAST
     Extreme {
         /// The operands, of one type.
@@ -170,18 +178,28 @@ pub enum ExprKind {
         /// The query. It sees this query's tuple as `up = 1`.
         query: Arc<Query>,
     },
-    /// The aggregate with this number, of the nearest [`Plan::Aggregate`]. Only binders see it: in a finished plan it is
-    /// a column of the aggregate's slot.
-    Aggregate(usize),
-    /// A window function's value, likewise.
-    Window(usize),
-    /// `GROUPING(…)`: which of these group keys are not grouped by in this grouping set, as bits.
-    Grouping(Vec<usize>),
     /// `nextval('s')` and friends with a fixed sequence, from DEFAULTs of SERIAL and IDENTITY columns.
     NextValue(Oid),
-    /// The value that a DEFAULT in VALUES stands for is filled in by the binder; this is the row's existing value in
-    /// `CURRENT OF` and generated columns: the column of the row that is being written.
-    New(usize),
+    /// An array with one element or slice replaced: `UPDATE … SET a[1] = x`.
+    Replace {
+        /// The array, NULL included (then a new one is made).
+        arg: Box<Expr>,
+        /// One for each dimension.
+        indices: Vec<Subscript>,
+        /// The element, or the array that fills the slice.
+        value: Box<Expr>,
+    },
+    /// A record with one field replaced: `UPDATE … SET c.f = x`.
+    ReplaceField {
+        /// The record, NULL included (then a new one is made).
+        arg: Box<Expr>,
+        /// Which field, from zero.
+        index: usize,
+        /// What it gets.
+        value: Box<Expr>,
+        /// The fields of the record.
+        shape: Arc<RecordShape>,
+    },
 }
 
 /// A column of a slot.
@@ -268,6 +286,9 @@ pub struct Query {
     pub plan: Plan,
     /// Its columns.
     pub columns: Vec<Output>,
+    /// Whether it looks at tuples around it, or at what depends on them. If not, it comes to the same all through a
+    /// statement.
+    pub correlated: bool,
 }
 
 /// A column of a result.
@@ -294,10 +315,7 @@ pub enum Plan {
     /// The rows of a table. One slot: the row.
     Scan(Scan),
     /// Rows of a catalog view that Skew makes up (`pg_class`, …). One slot.
-    Virtual {
-        /// Which one.
-        name: &'static str,
-    },
+    Virtual(&'static SystemTable),
     /// Rows of expressions. One slot.
     Values(Vec<Vec<Expr>>),
     /// The rows of a query in FROM. One slot.
@@ -318,7 +336,7 @@ pub enum Plan {
         /// The condition.
         condition: Expr,
     },
-    /// Groups. One slot: the group keys, then the aggregates.
+    /// Groups. One slot: the group keys, then the aggregates, then the values of `GROUPING(…)`.
     Aggregate(Box<Aggregate>),
     /// Adds one slot: the values of the window functions.
     Window {
@@ -327,12 +345,20 @@ pub enum Plan {
         /// The calls.
         calls: Vec<WindowCall>,
     },
-    /// One slot of the values of these expressions. A set-returning function among them makes several tuples of one.
+    /// Adds one slot: the values of set-returning functions, in lockstep: as many tuples as the longest has rows, the
+    /// others are NULL then; none if no function has a row. A function that gives several columns gives a record.
+    ProjectSet {
+        /// Whose tuples.
+        input: Box<Plan>,
+        /// The calls of set-returning functions. Arguments can be columns of a `ProjectSet` below.
+        calls: Vec<Expr>,
+    },
+    /// One slot of the values of these expressions.
     Project {
         /// Whose tuples.
         input: Box<Plan>,
         /// The expressions.
-        columns: Vec<Projected>,
+        columns: Vec<Expr>,
     },
     /// Without duplicates (all columns of the one slot of values).
     Distinct(Box<Plan>),
@@ -402,8 +428,9 @@ pub enum Access {
     Index {
         /// The index.
         index: Oid,
-        /// Equal to these; alternatives (`IN`) are several lists.
-        equal: Vec<Vec<Expr>>,
+        /// What the first keys are equal to. A row is found once, and rows come in the order of the index, also where a
+        /// key has alternatives. NULL finds nothing, except for `KeyValue::Null`.
+        equal: Vec<KeyValue>,
         /// Lower bound of the next key: value, inclusive.
         from: Option<(Expr, bool)>,
         /// Upper bound of the next key: value, inclusive.
@@ -411,15 +438,37 @@ pub enum Access {
     },
 }
 
+/// What a key of an index is equal to. Values are of the key's type.
+#[derive(Clone, Debug)]
+pub enum KeyValue {
+    /// One value.
+    One(Expr),
+    /// Any of these.
+    Any(Vec<Expr>),
+    /// Any item of an array.
+    Array(Expr),
+    /// IS NULL
+    Null,
+}
+
 /// A function in FROM.
 #[derive(Clone, Debug)]
 pub struct FunctionScan {
-    /// The calls (several for ROWS FROM), each a call of a function or any expression.
-    pub calls: Vec<Expr>,
-    /// The columns that each call gives.
-    pub columns: Vec<Vec<Typed>>,
+    /// The calls (several for ROWS FROM), each a call of a function or any expression (then one row).
+    pub calls: Vec<FunctionCall>,
     /// WITH ORDINALITY
     pub ordinality: bool,
+}
+
+/// One function of a [`FunctionScan`].
+#[derive(Clone, Debug)]
+pub struct FunctionCall {
+    /// The call.
+    pub call: Expr,
+    /// The names and types of the columns that it gives.
+    pub columns: Vec<(Arc<str>, Typed)>,
+    /// It gives rows or records, whose fields are the columns; else one column with its value.
+    pub expand: bool,
 }
 
 /// A join.
@@ -433,7 +482,8 @@ pub struct Join {
     pub right: Plan,
     /// The condition, over the slots of both.
     pub on: Option<Expr>,
-    /// The right side sees the left one's tuple as `up = 1`; what is further out is one more up.
+    /// The right side sees the left one's tuple as `up = 1`; what is further out is one more up. Also how the planner
+    /// says that the right side is looked up by an index for each tuple of the left one.
     pub lateral: bool,
     /// How many slots each side has: a missing side of an outer join is so many missing slots.
     pub slots: (usize, usize),
@@ -464,6 +514,9 @@ pub struct Aggregate {
     pub sets: Vec<Vec<usize>>,
     /// The aggregates.
     pub calls: Vec<AggregateCall>,
+    /// `GROUPING(…)`: positions of keys; an int4 whose bits (the last key's lowest) say which of them the grouping set
+    /// leaves out. These values follow those of the aggregates.
+    pub grouping: Vec<Vec<usize>>,
 }
 
 /// An aggregate.
@@ -471,7 +524,7 @@ pub struct Aggregate {
 pub struct AggregateCall {
     /// Which one.
     pub function: &'static Function,
-    /// Its arguments; none for `count(*)`.
+    /// Its arguments; none for `count(*)`. With WITHIN GROUP the direct arguments, then those of its ORDER BY.
     pub args: Vec<Expr>,
     /// DISTINCT
     pub distinct: bool,
@@ -540,15 +593,6 @@ pub enum FrameExclude {
     CurrentRow,
     Group,
     Ties,
-}
-
-/// A column of a projection.
-#[derive(Clone, Debug)]
-pub enum Projected {
-    /// A value.
-    Value(Expr),
-    /// A set-returning function (or an expression of a user's one): a tuple for each of its rows.
-    Set(Expr),
 }
 
 /// A sort key.

@@ -6,8 +6,10 @@
 //! - [`catalog`]: what a database knows about its tables, types, functions
 //! - [`parse`]: text → syntax tree, PL/pgSQL included
 //! - [`functions`]: operators, functions, aggregates, and how a call finds its overload
+//! - [`system`]: the tables of `pg_catalog` and `information_schema`
 //! - [`ir`]: what a bound statement is
 //! - [`bind`]: syntax tree → IR, against a catalog
+//! - [`plan`]: IR → IR that looks at fewer rows
 //! - [`exec`]: IR → rows, over the store
 //! - [`session`]: a client's connection; what front doors talk to
 
@@ -18,5 +20,7 @@ pub mod exec;
 pub mod functions;
 pub mod ir;
 pub mod parse;
+pub mod plan;
 pub mod session;
+pub mod system;
 pub mod types;
