@@ -1,0 +1,136 @@
+//! What the executor asks of the world around it: rows, cells, locks, other functions and statements.
+
+use std::sync::Arc;
+
+use crate::catalog::{Oid, UserFunction};
+use crate::error::Result;
+use crate::exec::Run;
+use crate::functions::Env;
+use crate::ir::{Change, LockStrength, LockWait, SystemColumn};
+use crate::types::Datum;
+
+/// A row of a table: the table, and the store's key of the row's existence cell.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct RowRef {
+    /// The table.
+    pub table: Oid,
+    /// The existence cell.
+    pub key: u32,
+}
+
+/// Which rows a scan looks at: [`crate::ir::Access`] with its bounds evaluated.
+#[derive(Clone, Debug)]
+pub enum AccessRange {
+    /// All, in the order of the primary key, or of insertion without one.
+    All,
+    /// Ranges of an index. Without NULLs: a comparison with NULL is never true, so no row is asked for.
+    Index {
+        /// The index.
+        index: Oid,
+        /// Alternatives for the first keys, ascending and without duplicates; never empty (one empty list if only the
+        /// bounds count).
+        equal: Vec<Vec<Datum>>,
+        /// Lower bound of the next key: value, inclusive.
+        from: Option<(Datum, bool)>,
+        /// Upper bound of the next key: value, inclusive.
+        to: Option<(Datum, bool)>,
+    },
+}
+
+/// A scan under way. What is in it is the business of the [`Context`] that made it.
+#[derive(Debug, Default)]
+pub struct RowCursor {
+    /// Candidates: rows whose existence is decided when the scan reaches them, and the index entries that lead there.
+    pub candidates: Vec<(RowRef, Option<u32>)>,
+    /// How many of them were reached.
+    pub reached: usize,
+    /// Where the next batch of candidates begins, if there is one.
+    pub resume: Option<Box<Resume>>,
+}
+
+/// Where a scan goes on.
+#[derive(Debug)]
+pub struct Resume {
+    /// The table.
+    pub table: Oid,
+    /// What was asked for.
+    pub access: AccessRange,
+    /// Which alternative of the access.
+    pub alternative: usize,
+    /// After these bytes of the space.
+    pub after: Vec<u8>,
+}
+
+/// What came of locking a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LockOutcome {
+    /// It is locked, and is as the statement saw it.
+    Locked,
+    /// It is locked, and somebody changed it since the statement saw it: from now on its cells are those of its newest
+    /// version, which is this row. Whether the row still qualifies has to be checked again.
+    Changed(RowRef),
+    /// Somebody else holds it, and SKIP LOCKED says to leave it out.
+    Skipped,
+    /// Somebody deleted it.
+    Gone,
+}
+
+/// How much a statement may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of rows kept for sorting, hashing, grouping: about.
+    pub kept_bytes: usize,
+    /// How deep expressions, subqueries and plans may nest while they are evaluated.
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { kept_bytes: 1 << 30, depth: 1500 }
+    }
+}
+
+/// The world of one statement.
+pub trait Context: Env {
+    /// Begins to look at rows of a table. Reads nothing yet but notes the range.
+    fn open_rows(&mut self, table: Oid, access: AccessRange) -> Result<RowCursor>;
+
+    /// The next row that exists for this statement: reads the existence cells of the candidates up to it.
+    fn next_row(&mut self, cursor: &mut RowCursor) -> Result<Option<RowRef>>;
+
+    /// The value of a column (its position in [`crate::catalog::Table::columns`]) of a row, through the statement's
+    /// cache: one statement reads one cell once.
+    fn cell(&mut self, row: RowRef, column: usize) -> Result<Datum>;
+
+    /// A system column of a row.
+    fn system_column(&mut self, row: RowRef, column: SystemColumn) -> Result<Datum>;
+
+    /// Locks a row, and waits for it if it has to and may.
+    fn lock_row(&mut self, row: RowRef, strength: LockStrength, wait: LockWait) -> Result<LockOutcome>;
+
+    /// Calls a user's function that returns one value. Strictness was taken care of.
+    fn call(&mut self, function: &Arc<UserFunction>, args: Vec<Datum>) -> Result<Datum>;
+
+    /// Calls a user's function that returns rows (or one): the columns of each.
+    fn call_rows(&mut self, function: &Arc<UserFunction>, args: Vec<Datum>) -> Result<Vec<Vec<Datum>>>;
+
+    /// The rows of a catalog view.
+    fn virtual_rows(&mut self, name: &'static str) -> Result<Arc<Vec<Arc<[Datum]>>>>;
+
+    /// Runs a data-changing statement (or the one in a WITH) and gives what its RETURNING says.
+    fn change<'p>(&mut self, change: &'p Change, run: &mut Run<'p>) -> Result<Vec<Arc<[Datum]>>>;
+
+    /// A variable of the PL/pgSQL block or a parameter of the function around the statement.
+    fn variable(&mut self, slot: usize) -> Result<Datum>;
+
+    /// `$n`, from zero.
+    fn param(&mut self, number: usize) -> Result<Datum>;
+
+    /// An error if the statement was cancelled or took too long. Asked every now and then.
+    fn check_cancelled(&mut self) -> Result<()>;
+
+    /// How much the statement may use.
+    fn limits(&self) -> Limits {
+        Limits::default()
+    }
+}

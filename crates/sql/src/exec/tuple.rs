@@ -1,0 +1,103 @@
+//! Tuples: what flows between the operators of a plan, one slot for each FROM item.
+
+use std::sync::Arc;
+
+use crate::exec::RowRef;
+use crate::types::Datum;
+
+/// What a FROM item contributes to a tuple.
+#[derive(Clone, Debug, Default)]
+pub enum Slot {
+    /// The missing side of an outer join: every column is NULL.
+    #[default]
+    Missing,
+    /// A row of a table: its cells are read when an expression looks at them.
+    Row(RowRef),
+    /// Values.
+    Values(Arc<[Datum]>),
+}
+
+/// How many slots need no memory of their own.
+const INLINE: usize = 2;
+
+/// A list of slots.
+#[derive(Clone, Debug, Default)]
+pub struct Tuple {
+    length: usize,
+    first: [Slot; INLINE],
+    rest: Vec<Slot>,
+}
+
+impl Tuple {
+    /// A tuple with one slot.
+    pub fn of(slot: Slot) -> Tuple {
+        Tuple { length: 1, first: [slot, Slot::Missing], rest: Vec::new() }
+    }
+
+    /// A tuple with one slot of values.
+    pub fn values(values: Arc<[Datum]>) -> Tuple {
+        Tuple::of(Slot::Values(values))
+    }
+
+    /// A tuple whose slots are all missing.
+    pub fn missing(slots: usize) -> Tuple {
+        Tuple { length: slots, first: Default::default(), rest: vec![Slot::Missing; slots.saturating_sub(INLINE)] }
+    }
+
+    /// How many slots it has.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// A slot. Slots that are not there are missing.
+    pub fn slot(&self, index: usize) -> &Slot {
+        static MISSING: Slot = Slot::Missing;
+        match index.checked_sub(INLINE) {
+            None => &self.first[index],
+            Some(index) => self.rest.get(index).unwrap_or(&MISSING),
+        }
+    }
+
+    /// Adds a slot.
+    pub fn push(&mut self, slot: Slot) {
+        match self.first.get_mut(self.length) {
+            Some(place) => *place = slot,
+            None => self.rest.push(slot),
+        }
+        self.length += 1;
+    }
+
+    /// Replaces a slot.
+    pub fn set(&mut self, index: usize, slot: Slot) {
+        let place = match index.checked_sub(INLINE) {
+            None => self.first.get_mut(index),
+            Some(index) => self.rest.get_mut(index),
+        };
+        *place.expect("slots are counted when a plan is bound") = slot;
+    }
+
+    /// The slots.
+    pub fn slots(&self) -> impl Iterator<Item = &Slot> {
+        self.first.iter().take(self.length).chain(self.rest.iter())
+    }
+
+    /// These slots, then the other's.
+    pub fn joined(&self, right: &Tuple) -> Tuple {
+        let mut tuple = self.clone();
+        tuple.rest.reserve((self.length + right.length).saturating_sub(INLINE + tuple.rest.len()));
+        right.slots().for_each(|slot| tuple.push(slot.clone()));
+        tuple
+    }
+
+    /// The slots from `from` on, as a tuple of their own.
+    pub fn tail(&self, from: usize) -> Tuple {
+        let mut tuple = Tuple::default();
+        self.slots().skip(from).for_each(|slot| tuple.push(slot.clone()));
+        tuple
+    }
+}
