@@ -1,11 +1,12 @@
 //! A client's connection: its transaction, its settings, its prepared statements. What front doors talk to.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use skew_model::Level;
 use skew_store::Recency;
 
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, SqlState};
 use crate::ir::Output;
 use crate::types::{Datum, Type};
 
@@ -87,7 +88,7 @@ impl Database {
 
     /// A new connection.
     pub fn connect(&self, client: Client) -> Connection {
-        Connection { database: self.clone(), client }
+        Connection { database: self.clone(), client, statements: HashMap::new() }
     }
 }
 
@@ -102,14 +103,68 @@ pub struct Client {
     pub pid: i32,
     /// Settings from the startup message (`application_name`, `TimeZone`, `options`, …).
     pub settings: Vec<(String, String)>,
-    /// How a thread waits: it is given what parks it. A server on an async runtime tells the runtime around it.
+    /// How a thread waits: it is given what parks it. A server watches meanwhile whether the client hangs up.
     pub wait: Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>,
+    /// Tells a client that is idle at once, from any thread. False: it is busy, and [`Connection::messages`] has to.
+    pub tell: Arc<dyn Fn(&Message) -> bool + Send + Sync>,
+    /// The databases beside this one.
+    pub cluster: Arc<dyn Cluster>,
+}
+
+/// The databases beside a connection's own: for CREATE DATABASE, DROP DATABASE and `pg_database`.
+pub trait Cluster: Send + Sync {
+    /// The names of all databases.
+    fn names(&self) -> Vec<String>;
+    /// Makes a new, empty one.
+    fn create(&self, name: &str) -> Result<()>;
+    /// Forgets one, with all that is in it.
+    fn drop(&self, name: &str) -> Result<()>;
+    /// Gives one another name.
+    fn rename(&self, name: &str, to: &str) -> Result<()>;
+}
+
+/// A database that is by itself.
+pub struct Alone;
+
+impl Cluster for Alone {
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn create(&self, _: &str) -> Result<()> {
+        Err(SqlError::unsupported("CREATE DATABASE without a server"))
+    }
+
+    fn drop(&self, _: &str) -> Result<()> {
+        Err(SqlError::unsupported("DROP DATABASE without a server"))
+    }
+
+    fn rename(&self, _: &str, _: &str) -> Result<()> {
+        Err(SqlError::unsupported("ALTER DATABASE without a server"))
+    }
+}
+
+impl Client {
+    /// A client in this process, whose thread just waits.
+    pub fn new(user: impl Into<String>, database: impl Into<String>) -> Client {
+        Client {
+            user: user.into(),
+            database: database.into(),
+            pid: 0,
+            settings: Vec::new(),
+            wait: Arc::new(|park| park()),
+            tell: Arc::new(|_| false),
+            cluster: Arc::new(Alone),
+        }
+    }
 }
 
 /// A client's connection. Dropped, its transaction is rolled back and its locks and temporary tables are gone.
 pub struct Connection {
     database: Database,
     client: Client,
+    /// Prepared statements by name, those of PREPARE and those of the wire.
+    statements: HashMap<String, Prepared>,
 }
 
 /// A statement that was parsed and bound.
@@ -233,6 +288,42 @@ impl Connection {
         let _ = failed;
         Err(SqlError::unsupported("COPY"))
     }
+
+    /// Keeps a prepared statement under a name, beside those of PREPARE. The unnamed one (an empty name) is replaced.
+    pub fn keep(&mut self, name: &str, statement: Prepared) -> Result<()> {
+        if !name.is_empty() && self.statements.contains_key(name) {
+            let message = format!("prepared statement \"{name}\" already exists");
+            return Err(SqlError::new(SqlState::DUPLICATE_PREPARED_STATEMENT, message));
+        }
+        self.statements.insert(name.to_owned(), statement);
+        Ok(())
+    }
+
+    /// The prepared statement with this name.
+    pub fn kept(&self, name: &str) -> Result<&Prepared> {
+        self.statements.get(name).ok_or_else(|| {
+            let message = match name {
+                "" => "unnamed prepared statement does not exist".to_owned(),
+                name => format!("prepared statement \"{name}\" does not exist"),
+            };
+            SqlError::new(SqlState::INVALID_SQL_STATEMENT_NAME, message)
+        })
+    }
+
+    /// Forgets a prepared statement, if there is one.
+    pub fn forget(&mut self, name: &str) {
+        self.statements.remove(name);
+    }
+
+    /// The columns of a cursor that DECLARE has opened, for clients that ask about it by the wire.
+    pub fn cursor(&self, name: &str) -> Option<Arc<[Output]>> {
+        let _ = name;
+        None
+    }
+
+    /// The client's statement failed outside of [`Connection::execute`] (a parameter that could not be read, …): its
+    /// transaction has failed as if it had failed there.
+    pub fn fail(&mut self) {}
 
     /// Where it stands.
     pub fn status(&self) -> Status {
