@@ -7,6 +7,7 @@ pub mod objects;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use objects::*;
 
@@ -88,9 +89,15 @@ impl Catalog {
         }
     }
 
+    /// Every change gives the catalog a version that no other catalog has.
+    pub fn touch(&mut self) {
+        static NEXT: AtomicU64 = AtomicU64::new(2);
+        self.version = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Adds or replaces a relation.
     pub fn put_relation(&mut self, relation: Relation) {
-        self.version += 1;
+        self.touch();
         if let Some(old) = self.relations.get(&relation.oid) {
             self.relation_names.remove(&(old.schema, old.name.clone()));
         }
@@ -100,7 +107,7 @@ impl Catalog {
 
     /// Removes a relation.
     pub fn drop_relation(&mut self, oid: Oid) {
-        self.version += 1;
+        self.touch();
         if let Some(old) = self.relations.remove(&oid) {
             self.relation_names.remove(&(old.schema, old.name.clone()));
         }

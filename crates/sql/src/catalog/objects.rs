@@ -61,8 +61,12 @@ pub struct Table {
     pub triggers: Vec<Trigger>,
     /// Where its rows are in the store: the space of the existence cells.
     pub space: Space,
-    /// How many cells follow the existence cell of a row that is inserted now.
-    pub cells: u32,
+    /// The columns by which rows are ordered in the space and which have no cells of their own: those of the primary key
+    /// that the table was created with. Empty: rows are numbered as they are inserted.
+    pub clustered: Vec<usize>,
+    /// How many cells follow the existence cell of a row: of the rows whose existence cell is at least the first number,
+    /// so many as the second says. Cells of columns that were added later are elsewhere.
+    pub cells: Vec<(u32, u32)>,
     /// The row type's number, for `tablename` as a type.
     pub row_type: Type,
 }
@@ -82,7 +86,7 @@ pub struct Column {
     pub generation: Generation,
     /// The sequence that SERIAL or IDENTITY made.
     pub sequence: Option<Oid>,
-    /// Which cell of the row holds it, from zero.
+    /// Which cell of the row holds it, from zero; meaningless for a clustered column.
     pub cell: u32,
     /// Whether it is gone.
     pub dropped: bool,
@@ -110,6 +114,8 @@ pub struct StoredExpr {
     pub text: String,
     /// As parsed.
     pub ast: ast::Expr,
+    /// Its type, once bound: index keys are encoded by it.
+    pub ty: Type,
 }
 
 /// A CHECK constraint.

@@ -1,0 +1,209 @@
+//! A database: what all its connections share, behind one mutex that is given up while somebody waits.
+
+use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustc_hash::FxHashMap;
+use skew_model::TxnId;
+use skew_store::{Choice, Key, Store};
+
+use crate::catalog::{Catalog, FIRST_USER_OID, Oid};
+use crate::session::control::Checkpoint;
+use crate::session::{Client, Connection, Message, Options};
+use crate::storage::locks::{Locks, Owner};
+use crate::types::Datum;
+
+/// A database: cloned freely, used from many threads.
+#[derive(Clone)]
+pub struct Database {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// Everything that connections share.
+pub(crate) struct State {
+    pub(crate) options: Options,
+    pub(crate) store: Store<Datum>,
+    pub(crate) choice: Box<dyn Choice + Send>,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) locks: Locks,
+    pub(crate) sequences: FxHashMap<Oid, SequenceState>,
+    next_oid: Oid,
+    next_row: u64,
+    random: u64,
+    next_owner: Owner,
+    /// The connections, by number.
+    pub(crate) connections: BTreeMap<Owner, Activity>,
+    /// Whose transactions are running.
+    pub(crate) running: FxHashMap<TxnId, Owner>,
+    /// Cells of columns that were added after their rows: by existence cell and the column's cell.
+    pub(crate) added_cells: FxHashMap<(u32, u32), Key>,
+    /// The statements' texts, for histories: by transaction, with the number of the store's statement.
+    pub(crate) texts: FxHashMap<TxnId, Vec<(u32, Arc<str>)>>,
+    /// How many connections sleep until something changes.
+    sleepers: usize,
+    pub(crate) checkpoint: Option<Box<Checkpoint>>,
+    /// Grows with every reset: transactions of before are gone.
+    pub(crate) epoch: u64,
+}
+
+/// Where a sequence stands. It never goes back, whatever is rolled back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SequenceState {
+    pub(crate) last: i64,
+    pub(crate) called: bool,
+}
+
+/// What others can see of a connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Activity {
+    pub(crate) pid: i32,
+    pub(crate) user: String,
+    pub(crate) database: String,
+    pub(crate) application: String,
+    pub(crate) state: &'static str,
+    pub(crate) query: Arc<str>,
+    pub(crate) listens: Vec<String>,
+    pub(crate) mailbox: Vec<Message>,
+    pub(crate) cancel: super::Cancel,
+}
+
+impl Database {
+    /// An empty database.
+    pub fn new(options: Options) -> Database {
+        let state = State {
+            store: Store::new(super::choices::store_options(&options)),
+            choice: super::choices::choice(&options),
+            catalog: Arc::new(Catalog::default()),
+            locks: Locks::default(),
+            sequences: FxHashMap::default(),
+            next_oid: FIRST_USER_OID,
+            next_row: 0,
+            random: options.seed ^ 0x9e37_79b9_7f4a_7c15,
+            next_owner: 0,
+            connections: BTreeMap::new(),
+            running: FxHashMap::default(),
+            added_cells: FxHashMap::default(),
+            texts: FxHashMap::default(),
+            sleepers: 0,
+            checkpoint: None,
+            epoch: 0,
+            options,
+        };
+        Database { inner: Arc::new(Inner { state: Mutex::new(state), changed: Condvar::new() }) }
+    }
+
+    /// How it behaves.
+    pub fn options(&self) -> Options {
+        self.inner.lock().options.clone()
+    }
+
+    /// A new connection.
+    pub fn connect(&self, client: Client) -> Connection {
+        Connection::new(self.clone(), client)
+    }
+}
+
+impl State {
+    /// A number for a new object.
+    pub(crate) fn new_oid(&mut self) -> Oid {
+        self.next_oid += 1;
+        self.next_oid - 1
+    }
+
+    /// A number for a new row of a table without a primary key.
+    pub(crate) fn new_row(&mut self) -> u64 {
+        self.next_row += 1;
+        self.next_row
+    }
+
+    pub(crate) fn new_owner(&mut self) -> Owner {
+        self.next_owner += 1;
+        self.next_owner
+    }
+
+    /// Starts the random numbers of `random()` again.
+    pub(crate) fn seed(&mut self, seed: u64) {
+        self.options.seed = seed;
+        self.random = seed ^ 0x9e37_79b9_7f4a_7c15;
+        self.choice = super::choices::choice(&self.options);
+    }
+
+    /// 64 random bits (splitmix64).
+    pub(crate) fn random_bits(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.random;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+}
+
+impl Inner {
+    /// Nothing that runs under the lock leaves the state half-changed for others, so a panic does not end them.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state, for as long as a statement runs.
+    pub(crate) fn hold(&self) -> Held<'_> {
+        Held { inner: self, guard: Some(self.lock()) }
+    }
+
+    /// Wakes who sleeps.
+    pub(crate) fn wake(&self) {
+        self.changed.notify_all();
+    }
+}
+
+/// The state while a statement runs; given up while it sleeps.
+pub(crate) struct Held<'a> {
+    inner: &'a Inner,
+    guard: Option<MutexGuard<'a, State>>,
+}
+
+impl Held<'_> {
+    /// Sleeps until something has changed, or for so long; others go on meanwhile.
+    pub(crate) fn sleep(&mut self, client: &Client, longest: Duration) {
+        let mut guard = self.guard.take();
+        if let Some(state) = &mut guard {
+            state.sleepers += 1;
+        }
+        (client.wait)(&mut || {
+            if let Some(awake) = guard.take() {
+                let (again, _) = self.inner.changed.wait_timeout(awake, longest).unwrap_or_else(PoisonError::into_inner);
+                guard = Some(again);
+            }
+        });
+        let mut state = guard.unwrap_or_else(|| self.inner.lock());
+        state.sleepers -= 1;
+        self.guard = Some(state);
+    }
+
+    /// Tells who sleeps that something has changed.
+    pub(crate) fn changed(&self) {
+        if self.sleepers > 0 {
+            self.inner.wake();
+        }
+    }
+}
+
+impl Deref for Held<'_> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        self.guard.as_ref().expect("the state is held except while its holder sleeps")
+    }
+}
+
+impl DerefMut for Held<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        self.guard.as_mut().expect("the state is held except while its holder sleeps")
+    }
+}

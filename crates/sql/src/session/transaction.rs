@@ -1,0 +1,216 @@
+//! A connection's transaction: blocks, savepoints, commit and rollback, and at which level it runs.
+
+use std::sync::Arc;
+
+use skew_model::{Level, SessionId, TxnId};
+use skew_store::{Error as StoreError, Reads};
+use skew_store::store::Mark;
+
+use crate::catalog::{Catalog, Oid};
+use crate::change::foreign_keys::Deferred;
+use crate::error::{Result, SqlError, SqlState};
+use crate::functions::Settings;
+use crate::session::Options;
+use crate::session::database::{Held, State};
+use crate::storage::locks::{LockMark, Owner};
+
+/// An isolation level by its SQL name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Isolation {
+    ReadUncommitted,
+    ReadCommitted,
+    RepeatableRead,
+    Serializable,
+}
+
+impl Isolation {
+    /// The level with this name.
+    pub(crate) fn named(name: &str) -> Option<Isolation> {
+        Some(match name.to_lowercase().as_str() {
+            "read uncommitted" => Isolation::ReadUncommitted,
+            "read committed" => Isolation::ReadCommitted,
+            "repeatable read" => Isolation::RepeatableRead,
+            "serializable" => Isolation::Serializable,
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Isolation::ReadUncommitted => "read uncommitted",
+            Isolation::ReadCommitted => "read committed",
+            Isolation::RepeatableRead => "repeatable read",
+            Isolation::Serializable => "serializable",
+        }
+    }
+
+    /// At which level it runs. PostgreSQL's READ UNCOMMITTED is its READ COMMITTED.
+    pub(crate) fn level(self, options: &Options) -> Level {
+        options.level.unwrap_or(match self {
+            Isolation::ReadUncommitted | Isolation::ReadCommitted => Level::Mvrc,
+            Isolation::RepeatableRead => Level::Si,
+            Isolation::Serializable => Level::Ser,
+        })
+    }
+}
+
+/// How a transaction block was opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Block {
+    /// By a statement outside of a block; ends with the query or pipeline.
+    Implicit,
+    /// By BEGIN.
+    Explicit,
+}
+
+/// A running transaction.
+pub(crate) struct Transaction {
+    /// The store's, once a statement needed it: like PostgreSQL's snapshot it begins with the first one, not with BEGIN.
+    pub(crate) id: Option<TxnId>,
+    pub(crate) level: Level,
+    pub(crate) block: Block,
+    pub(crate) failed: bool,
+    pub(crate) isolation: Isolation,
+    pub(crate) read_only: bool,
+    pub(crate) deferrable: bool,
+    /// Its own catalog, once it has changed something there.
+    pub(crate) catalog: Option<Arc<Catalog>>,
+    /// The catalog that its own one was made from.
+    pub(crate) catalog_base: u64,
+    pub(crate) savepoints: Vec<Savepoint>,
+    pub(crate) deferred: Vec<Deferred>,
+    /// SET CONSTRAINTS: by constraint, or for all (`None`), whether deferred.
+    pub(crate) constraint_modes: Vec<(Option<Oid>, bool)>,
+    pub(crate) settings_before: Arc<Settings>,
+    /// What SET LOCAL has changed: comes back at the end.
+    pub(crate) local_settings: Vec<(String, String)>,
+    /// Microseconds since 2000.
+    pub(crate) began: i64,
+    pub(crate) epoch: u64,
+    /// NOTIFYs to be sent with the commit.
+    pub(crate) notifications: Vec<(String, String)>,
+    /// Temporary tables whose rows go, or which go themselves, with the commit.
+    pub(crate) wrote: bool,
+}
+
+/// A place to come back to.
+pub(crate) struct Savepoint {
+    pub(crate) name: String,
+    pub(crate) mark: Option<Mark>,
+    pub(crate) locks: LockMark,
+    pub(crate) catalog: Option<Arc<Catalog>>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) deferred: usize,
+    pub(crate) notifications: usize,
+}
+
+/// A connection's number as the store's session and as the owner of locks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Identity {
+    pub(crate) session: SessionId,
+    pub(crate) owner: Owner,
+}
+
+impl Transaction {
+    /// Its transaction in the store, begun if need be.
+    pub(crate) fn begin(&mut self, state: &mut State, who: Identity, reads: Reads) -> Result<TxnId> {
+        if self.epoch != state.epoch {
+            return Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, "the database was reset while the transaction ran"));
+        }
+        if let Some(id) = self.id {
+            return Ok(id);
+        }
+        let id = state.store.begin(who.session, self.level, reads).map_err(|error| store_error(&error))?;
+        state.running.insert(id, who.owner);
+        self.id = Some(id);
+        Ok(id)
+    }
+
+    /// Takes note of where it stands.
+    pub(crate) fn savepoint(
+        &mut self,
+        state: &mut State,
+        owner: Owner,
+        name: &str,
+        settings: &Arc<Settings>,
+    ) -> Result<()> {
+        let mark = match self.id {
+            Some(id) => Some(state.store.savepoint(id).map_err(|error| store_error(&error))?),
+            None => None,
+        };
+        self.savepoints.push(Savepoint {
+            name: name.to_owned(),
+            mark,
+            locks: state.locks.mark(owner),
+            catalog: self.catalog.clone(),
+            settings: settings.clone(),
+            deferred: self.deferred.len(),
+            notifications: self.notifications.len(),
+        });
+        Ok(())
+    }
+
+    /// Comes back to the savepoint at this place of the list, which stays.
+    pub(crate) fn roll_back_to(
+        &mut self,
+        state: &mut Held<'_>,
+        owner: Owner,
+        at: usize,
+        settings: &mut Arc<Settings>,
+    ) -> Result<()> {
+        self.savepoints.truncate(at + 1);
+        let savepoint = &self.savepoints[at];
+        match (self.id, savepoint.mark) {
+            (Some(id), Some(mark)) if state.store.is_open(id) => {
+                state.store.rollback_to(id, mark).map_err(|error| store_error(&error))?;
+            }
+            (Some(id), None) if state.store.is_open(id) => {
+                // Nothing had happened before: all of it goes.
+                state.store.rollback_all(id).map_err(|error| store_error(&error))?;
+            }
+            (Some(_), _) => {
+                let message = "could not serialize access due to concurrent update";
+                return Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, message));
+            }
+            (None, _) => {}
+        }
+        state.locks.release_since(owner, savepoint.locks);
+        self.catalog = savepoint.catalog.clone();
+        *settings = savepoint.settings.clone();
+        self.deferred.truncate(savepoint.deferred);
+        self.notifications.truncate(savepoint.notifications);
+        self.failed = false;
+        state.changed();
+        Ok(())
+    }
+
+    /// The place of the last savepoint with this name.
+    pub(crate) fn find_savepoint(&self, name: &str) -> Result<usize> {
+        self.savepoints.iter().rposition(|savepoint| savepoint.name == name).ok_or_else(|| {
+            SqlError::new(SqlState::INVALID_SAVEPOINT_SPECIFICATION, format!("savepoint \"{name}\" does not exist"))
+        })
+    }
+}
+
+/// The store's error as PostgreSQL would word it.
+pub(crate) fn store_error(error: &StoreError) -> SqlError {
+    match error {
+        StoreError::Serialization { .. } => {
+            let message = "could not serialize access due to concurrent update";
+            SqlError::new(SqlState::SERIALIZATION_FAILURE, message).hint("The transaction might succeed if retried.")
+        }
+        StoreError::Deadlock { .. } => deadlock(),
+        StoreError::Finished { .. } => {
+            let message = "current transaction is aborted, commands ignored until end of transaction block";
+            SqlError::new(SqlState::IN_FAILED_SQL_TRANSACTION, message)
+        }
+        other => SqlError::new(SqlState::INTERNAL_ERROR, other.to_string()),
+    }
+}
+
+/// Waiting would never end.
+pub(crate) fn deadlock() -> SqlError {
+    SqlError::new(SqlState::DEADLOCK_DETECTED, "deadlock detected").hint("See server log for query details.")
+}

@@ -1,0 +1,303 @@
+//! Who holds which lock, who waits for whom, and who would wait for ever.
+//!
+//! Rows, tables and advisory keys are locked by a connection until its transaction ends (session-level advisory locks:
+//! until they are given back). Whoever asks for a lock queues behind those who asked before, as in PostgreSQL, and may
+//! also wait for another connection's transaction to end (a unique key that it has inserted). A request that would close
+//! a circle of waiting is a deadlock, found at once.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::catalog::Oid;
+use crate::functions::AdvisoryKey;
+use crate::ir::LockStrength;
+
+/// A connection, as locks know it.
+pub type Owner = u32;
+
+/// What is locked.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Resource {
+    /// A row, by its existence cell.
+    Row(u32),
+    /// A table.
+    Table(Oid),
+    /// An advisory lock.
+    Advisory(AdvisoryKey),
+}
+
+/// How strongly. Each variant belongs to one kind of resource.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Mode {
+    /// Of a row.
+    Row(LockStrength),
+    /// Of a table.
+    Table(TableMode),
+    /// A shared advisory lock.
+    Shared,
+    /// An exclusive advisory lock.
+    Exclusive,
+}
+
+/// PostgreSQL's table locks, weakest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[allow(missing_docs)]
+pub enum TableMode {
+    AccessShare,
+    RowShare,
+    RowExclusive,
+    ShareUpdateExclusive,
+    Share,
+    ShareRowExclusive,
+    Exclusive,
+    AccessExclusive,
+}
+
+/// For each table mode, which others it excludes: bit n is the mode with that place in [`TableMode`].
+const TABLE_CONFLICTS: [u8; 8] =
+    [0b1000_0000, 0b1100_0000, 0b1111_0000, 0b1111_1000, 0b1110_1100, 0b1111_1100, 0b1111_1110, 0b1111_1111];
+
+/// For each row lock, which others it excludes, likewise by [`LockStrength`].
+const ROW_CONFLICTS: [u8; 4] = [0b1000, 0b1100, 0b1110, 0b1111];
+
+impl Mode {
+    /// Whether two connections may not have these at the same time.
+    pub fn conflicts(self, other: Mode) -> bool {
+        match (self, other) {
+            (Mode::Row(one), Mode::Row(two)) => ROW_CONFLICTS[one as usize] & (1 << two as usize) != 0,
+            (Mode::Table(one), Mode::Table(two)) => TABLE_CONFLICTS[one as usize] & (1 << two as usize) != 0,
+            (Mode::Shared, Mode::Shared) => false,
+            _ => true,
+        }
+    }
+}
+
+/// How long a lock is held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Duration {
+    /// Until the transaction ends.
+    Transaction,
+    /// Until it is given back, or the connection ends.
+    Session,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    owner: Owner,
+    mode: Mode,
+    duration: Duration,
+}
+
+#[derive(Clone, Default, Debug)]
+struct Entry {
+    holds: Vec<Hold>,
+    queue: Vec<(Owner, Mode)>,
+}
+
+/// What a connection waits for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Waiting {
+    Lock(Resource, Mode),
+    /// The end of these connections' transactions.
+    Transactions(Vec<Owner>),
+}
+
+/// What comes of asking.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Asked {
+    /// The lock is held.
+    Granted,
+    /// Somebody else holds it, or asked before.
+    Wait,
+    /// Waiting would never end.
+    Deadlock,
+}
+
+/// A place in the list of locks that a transaction has taken, to come back to.
+#[derive(Clone, Copy, Debug)]
+pub struct LockMark(usize);
+
+/// All locks of a database.
+#[derive(Clone, Default, Debug)]
+pub struct Locks {
+    entries: FxHashMap<Resource, Entry>,
+    /// What each connection's transaction has taken, in order.
+    taken: FxHashMap<Owner, Vec<(Resource, Mode)>>,
+    waiting: FxHashMap<Owner, Waiting>,
+}
+
+impl Locks {
+    /// Asks for a lock. Who is told to wait asks again when something has changed, and keeps its place in the queue
+    /// until it is granted or [gives up](Locks::stop_waiting).
+    pub fn ask(&mut self, owner: Owner, resource: &Resource, mode: Mode, duration: Duration) -> Asked {
+        if self.holds(owner, resource, mode, duration) {
+            self.stop_waiting(owner);
+            return Asked::Granted;
+        }
+        if self.blockers(owner, resource, mode).is_empty() {
+            self.stop_waiting(owner);
+            self.entries.entry(resource.clone()).or_default().holds.push(Hold { owner, mode, duration });
+            if duration == Duration::Transaction {
+                self.taken.entry(owner).or_default().push((resource.clone(), mode));
+            }
+            return Asked::Granted;
+        }
+        self.wait(owner, Waiting::Lock(resource.clone(), mode))
+    }
+
+    /// Whether the lock could be had at once.
+    pub fn is_free(&self, owner: Owner, resource: &Resource, mode: Mode) -> bool {
+        self.blockers(owner, resource, mode).is_empty()
+    }
+
+    /// Waits for the end of these connections' transactions.
+    pub fn wait_for(&mut self, owner: Owner, others: Vec<Owner>) -> Asked {
+        self.wait(owner, Waiting::Transactions(others))
+    }
+
+    fn wait(&mut self, owner: Owner, waiting: Waiting) -> Asked {
+        if self.waiting.get(&owner) != Some(&waiting) {
+            self.stop_waiting(owner);
+            if let Waiting::Lock(resource, mode) = &waiting {
+                self.entries.entry(resource.clone()).or_default().queue.push((owner, *mode));
+            }
+            self.waiting.insert(owner, waiting);
+        }
+        if self.waits_for_itself(owner) {
+            self.stop_waiting(owner);
+            return Asked::Deadlock;
+        }
+        Asked::Wait
+    }
+
+    /// The connection waits no longer.
+    pub fn stop_waiting(&mut self, owner: Owner) {
+        if let Some(Waiting::Lock(resource, _)) = self.waiting.remove(&owner)
+            && let Some(entry) = self.entries.get_mut(&resource)
+        {
+            entry.queue.retain(|(waiter, _)| *waiter != owner);
+            self.drop_if_empty(&resource);
+        }
+    }
+
+    /// Whether the connection waits for somebody.
+    pub fn is_waiting(&self, owner: Owner) -> bool {
+        self.waiting.contains_key(&owner)
+    }
+
+    /// Whom the connection waits for.
+    pub fn blockers_of(&self, owner: Owner) -> Vec<Owner> {
+        match self.waiting.get(&owner) {
+            None => Vec::new(),
+            Some(Waiting::Transactions(others)) => others.clone(),
+            Some(Waiting::Lock(resource, mode)) => self.blockers(owner, resource, *mode),
+        }
+    }
+
+    /// Where the transaction stands with its locks.
+    pub fn mark(&self, owner: Owner) -> LockMark {
+        LockMark(self.taken.get(&owner).map_or(0, Vec::len))
+    }
+
+    /// Gives back what the transaction has taken since.
+    pub fn release_since(&mut self, owner: Owner, mark: LockMark) {
+        let Some(taken) = self.taken.get_mut(&owner) else { return };
+        for (resource, mode) in taken.split_off(mark.0.min(taken.len())) {
+            self.release(owner, &resource, mode, Duration::Transaction);
+        }
+    }
+
+    /// The transaction has ended.
+    pub fn release_transaction(&mut self, owner: Owner) {
+        self.stop_waiting(owner);
+        for (resource, mode) in self.taken.remove(&owner).unwrap_or_default() {
+            self.release(owner, &resource, mode, Duration::Transaction);
+        }
+    }
+
+    /// Gives one lock of the session back; says whether it was held.
+    pub fn unlock(&mut self, owner: Owner, resource: &Resource, mode: Mode) -> bool {
+        self.release(owner, resource, mode, Duration::Session)
+    }
+
+    /// Gives all locks of the session back.
+    pub fn unlock_all(&mut self, owner: Owner) {
+        let held = |entry: &Entry| entry.holds.iter().any(|hold| hold.owner == owner);
+        let resources: Vec<Resource> =
+            self.entries.iter().filter(|(_, entry)| held(entry)).map(|(resource, _)| resource.clone()).collect();
+        for resource in resources {
+            let entry = self.entries.get_mut(&resource).expect("the entry was just found");
+            entry.holds.retain(|hold| hold.owner != owner || hold.duration == Duration::Transaction);
+            self.drop_if_empty(&resource);
+        }
+    }
+
+    /// Every lock that is held or waited for: resource, owner, mode, and whether it is held.
+    pub fn list(&self) -> Vec<(Resource, Owner, Mode, bool)> {
+        let mut all = Vec::new();
+        for (resource, entry) in &self.entries {
+            all.extend(entry.holds.iter().map(|hold| (resource.clone(), hold.owner, hold.mode, true)));
+            all.extend(entry.queue.iter().map(|(owner, mode)| (resource.clone(), *owner, *mode, false)));
+        }
+        all.sort_by_key(|(_, owner, mode, _)| (*owner, *mode));
+        all
+    }
+
+    fn holds(&self, owner: Owner, resource: &Resource, mode: Mode, duration: Duration) -> bool {
+        // A session's lock counts how often it was taken; a transaction's does not need to be taken twice.
+        duration == Duration::Transaction
+            && self.entries.get(resource).is_some_and(|entry| {
+                let own = |hold: &Hold| hold.owner == owner && hold.duration == duration;
+                entry.holds.iter().any(|hold| own(hold) && (hold.mode == mode || covers(hold.mode, mode)))
+            })
+    }
+
+    fn blockers(&self, owner: Owner, resource: &Resource, mode: Mode) -> Vec<Owner> {
+        let Some(entry) = self.entries.get(resource) else { return Vec::new() };
+        let held = entry.holds.iter().filter(|hold| hold.owner != owner && hold.mode.conflicts(mode));
+        let mut blockers: Vec<Owner> = held.map(|hold| hold.owner).collect();
+        // Who holds something here already does not queue behind those who wait for it.
+        if !entry.holds.iter().any(|hold| hold.owner == owner) {
+            let before = entry.queue.iter().take_while(|(waiter, _)| *waiter != owner);
+            blockers.extend(before.filter(|(_, asked)| asked.conflicts(mode)).map(|(waiter, _)| *waiter));
+        }
+        blockers
+    }
+
+    fn waits_for_itself(&self, owner: Owner) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut open = self.blockers_of(owner);
+        while let Some(next) = open.pop() {
+            if next == owner {
+                return true;
+            }
+            if seen.insert(next) {
+                open.extend(self.blockers_of(next));
+            }
+        }
+        false
+    }
+
+    fn release(&mut self, owner: Owner, resource: &Resource, mode: Mode, duration: Duration) -> bool {
+        let Some(entry) = self.entries.get_mut(resource) else { return false };
+        let ours = |hold: &Hold| hold.owner == owner && hold.mode == mode && hold.duration == duration;
+        let Some(at) = entry.holds.iter().position(ours) else { return false };
+        entry.holds.remove(at);
+        self.drop_if_empty(resource);
+        true
+    }
+
+    fn drop_if_empty(&mut self, resource: &Resource) {
+        if self.entries.get(resource).is_some_and(|entry| entry.holds.is_empty() && entry.queue.is_empty()) {
+            self.entries.remove(resource);
+        }
+    }
+}
+
+/// Whether who holds the first needs not ask for the second.
+fn covers(held: Mode, asked: Mode) -> bool {
+    match (held, asked) {
+        (Mode::Row(held), Mode::Row(asked)) => held >= asked,
+        (Mode::Table(TableMode::AccessExclusive), Mode::Table(_)) => true,
+        _ => false,
+    }
+}

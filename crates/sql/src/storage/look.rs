@@ -1,0 +1,79 @@
+//! The committed state, as constraints look at it: not recorded as reads, because every database enforces constraints on
+//! what is really there, whatever the level.
+
+use skew_model::TxnId;
+use skew_store::Key;
+
+use crate::catalog::Table;
+use crate::error::Result;
+use crate::session::Granularity;
+use crate::storage::World;
+use crate::storage::rows::{field, key_part};
+use crate::types::Datum;
+
+/// What is really in a cell.
+#[derive(Clone, Debug)]
+pub(crate) enum Looked {
+    /// This, by a committed transaction or by our own.
+    Settled(Option<Datum>),
+    /// These running transactions have written it and have not ended.
+    Open(Vec<TxnId>),
+}
+
+impl World<'_> {
+    /// What a cell holds: our own write, else the last committed one.
+    pub(crate) fn look(&mut self, key: u32) -> Result<Option<Datum>> {
+        let txn = self.txn()?;
+        Ok(match self.db.store.own_write(txn, Key(key)) {
+            Some(own) => own,
+            None => self.db.store.latest(Key(key)),
+        })
+    }
+
+    /// The same, unless somebody else is about to change it.
+    pub(crate) fn look_settled(&mut self, key: u32) -> Result<Looked> {
+        let txn = self.txn()?;
+        if let Some(own) = self.db.store.own_write(txn, Key(key)) {
+            return Ok(Looked::Settled(own));
+        }
+        let writers: Vec<TxnId> = self.db.store.writers(Key(key)).into_iter().filter(|&writer| writer != txn).collect();
+        if writers.is_empty() {
+            return Ok(Looked::Settled(self.db.store.latest(Key(key))));
+        }
+        Ok(Looked::Open(writers))
+    }
+
+    /// A column of a row, as it really is.
+    pub(crate) fn look_column(&mut self, table: &Table, row: u32, position: usize) -> Result<Datum> {
+        if self.db.options.granularity == Granularity::Row {
+            let whole = self.look(row)?;
+            return Ok(field(whole.as_ref(), position).unwrap_or_else(|| table.columns[position].missing.clone()));
+        }
+        if let Some(at) = table.clustered.iter().position(|&clustered| clustered == position) {
+            let existence = self.look(row)?;
+            return Ok(key_part(existence.as_ref(), at, table.clustered.len()));
+        }
+        let cell = self.cell_key(table, row, table.columns[position].cell);
+        Ok(self.look(cell)?.unwrap_or_else(|| table.columns[position].missing.clone()))
+    }
+
+    /// A whole row, as it really is. Dropped columns are NULL.
+    pub(crate) fn look_row(&mut self, table: &Table, row: u32) -> Result<Vec<Datum>> {
+        let positions = 0..table.columns.len();
+        positions
+            .map(|at| if table.columns[at].dropped { Ok(Datum::Null) } else { self.look_column(table, row, at) })
+            .collect()
+    }
+
+    /// The rows of a table that are really there.
+    pub(crate) fn look_rows(&mut self, table: &Table) -> Result<Vec<u32>> {
+        let keys = self.db.store.range(table.space, std::ops::Bound::Unbounded, std::ops::Bound::Unbounded);
+        let mut rows = Vec::new();
+        for key in keys {
+            if self.look(key.0)?.is_some() {
+                rows.push(key.0);
+            }
+        }
+        Ok(rows)
+    }
+}

@@ -1,0 +1,22 @@
+//! Tables over the store: rows and cells, index entries, locks; what one statement sees.
+//!
+//! A table is a space of the store. Its rows are ordered by the primary key (or by a hidden number), each with an
+//! existence cell and a cell for every column that is not part of that key. The existence cell holds the key's values.
+//! An index is a space of entries: the indexed values, then the row, in an order-preserving encoding; an entry that is
+//! there leads to a row that may have these values. What does not match is found out by reading the cells, so an entry
+//! too many does no harm, and there is never one too few: whoever writes a cell writes its entry in the same transaction.
+//!
+//! - [`locks`]: who holds what
+//! - [`world`]: the statement's view: cache, transaction, settings
+//! - [`rows`]: scans, existence and cells
+//! - [`write`]: inserting, changing and deleting rows with their index entries
+//! - [`look`]: the committed state, for constraints
+
+pub mod locks;
+pub(crate) mod look;
+pub(crate) mod rows;
+pub(crate) mod table;
+pub(crate) mod world;
+pub(crate) mod write;
+
+pub(crate) use world::World;

@@ -1,0 +1,284 @@
+//! Scans: which rows an access path leads to, whether they exist, and what their cells hold.
+
+use std::ops::Bound;
+
+use skew_model::Level;
+use skew_store::Key;
+
+use crate::catalog::{Index, IndexKeyKind, Oid, RelationKind, Space, Table};
+use crate::error::{Result, SqlError};
+use crate::exec::{AccessRange, RowCursor, RowRef};
+use crate::session::Granularity;
+use crate::storage::World;
+use crate::storage::locks::TableMode;
+use crate::storage::world::as_table;
+use crate::types::encode::encode;
+use crate::types::{ArrayValue, Datum, Type};
+
+/// A range of a space.
+pub(crate) struct Range {
+    pub(crate) from: Bound<Vec<u8>>,
+    pub(crate) to: Bound<Vec<u8>>,
+}
+
+impl World<'_> {
+    /// Begins to look at rows.
+    pub(crate) fn open_scan(&mut self, oid: Oid, access: &AccessRange) -> Result<RowCursor> {
+        let relation = self.relation(oid)?;
+        let table = as_table(&relation)?;
+        self.lock_table(oid, TableMode::AccessShare)?;
+        let mut cursor = RowCursor::default();
+        match access {
+            AccessRange::Index { index, equal, from, to } if self.may_use(*index)? => {
+                let relation = self.relation(*index)?;
+                let RelationKind::Index(index) = &relation.kind else {
+                    return Err(SqlError::unsupported("a lookup in something that is no index"));
+                };
+                for values in equal {
+                    self.open_range(oid, table, index, values, (from.as_ref(), to.as_ref()), &mut cursor)?;
+                }
+            }
+            _ => {
+                let everything = Range { from: Bound::Unbounded, to: Bound::Unbounded };
+                let keys = self.note(table.space, &everything)?;
+                cursor.candidates.extend(keys.into_iter().map(|key| (RowRef { table: oid, key: key.0 }, None)));
+            }
+        }
+        Ok(cursor)
+    }
+
+    /// The next row that exists for the statement.
+    pub(crate) fn next_in_scan(&mut self, cursor: &mut RowCursor) -> Result<Option<RowRef>> {
+        while let Some(&(row, entry)) = cursor.candidates.get(cursor.reached) {
+            cursor.reached += 1;
+            self.check()?;
+            if let Some(entry) = entry
+                && self.read(entry, row.key)?.is_none()
+            {
+                continue;
+            }
+            if self.read(row.key, row.key)?.is_some() {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The value of a column.
+    pub(crate) fn read_column(&mut self, row: RowRef, position: usize) -> Result<Datum> {
+        let relation = self.relation(row.table)?;
+        let table = as_table(&relation)?;
+        let column = &table.columns[position];
+        if self.db.options.granularity == Granularity::Row {
+            let whole = self.read(row.key, row.key)?;
+            return Ok(field(whole.as_ref(), position).unwrap_or_else(|| column.missing.clone()));
+        }
+        if let Some(at) = table.clustered.iter().position(|&clustered| clustered == position) {
+            let existence = self.read(row.key, row.key)?;
+            return Ok(key_part(existence.as_ref(), at, table.clustered.len()));
+        }
+        let cell = self.cell_key(table, row.key, column.cell);
+        Ok(self.read(cell, row.key)?.unwrap_or_else(|| column.missing.clone()))
+    }
+
+    /// The store's key of a cell.
+    pub(crate) fn cell_key(&mut self, table: &Table, row: u32, cell: u32) -> u32 {
+        let since = table.cells.iter().rev().find(|(first, _)| row >= *first);
+        if since.is_some_and(|(_, cells)| cell < *cells) {
+            return row + 1 + cell;
+        }
+        let state = &mut *self.db;
+        state.added_cells.entry((row, cell)).or_insert_with(|| state.store.cells(1)).0
+    }
+
+    /// Weak levels let cells of one row come from different transactions, so an entry over several cells, or over a
+    /// condition, may be missing for a row that has the values.
+    fn may_use(&self, index: Oid) -> Result<bool> {
+        let relation = self.relation(index)?;
+        let RelationKind::Index(index) = &relation.kind else { return Ok(false) };
+        let plain = index.predicate.is_none()
+            && index.keys.iter().all(|key| matches!(key.what, IndexKeyKind::Column(_)));
+        Ok(plain || self.rows_are_whole())
+    }
+
+    /// Whether concurrent writers of one row exclude each other.
+    pub(crate) fn rows_are_whole(&self) -> bool {
+        matches!(self.level(), Level::Mvrc | Level::Psi | Level::Si | Level::Ser | Level::Sser)
+            || self.db.options.granularity == Granularity::Row
+    }
+
+    fn open_range(
+        &mut self,
+        oid: Oid,
+        table: &Table,
+        index: &Index,
+        equal: &[Datum],
+        (from, to): (Option<&(Datum, bool)>, Option<&(Datum, bool)>),
+        cursor: &mut RowCursor,
+    ) -> Result<()> {
+        let Some(space) = index.space else {
+            return self.open_clustered(oid, table, index, equal, (from, to), cursor);
+        };
+        let whole = self.rows_are_whole();
+        let first = if whole { equal } else { &equal[..equal.len().min(1)] };
+        let bounds = if first.len() == equal.len() { (from, to) } else { (None, None) };
+        let range = self.range_of(table, index, first, bounds)?;
+        for entry in self.note(space, &range)? {
+            let row = self.row_of_entry(entry);
+            cursor.candidates.push((RowRef { table: oid, key: row }, Some(entry.0)));
+        }
+        Ok(())
+    }
+
+    fn open_clustered(
+        &mut self,
+        oid: Oid,
+        table: &Table,
+        index: &Index,
+        equal: &[Datum],
+        (from, to): (Option<&(Datum, bool)>, Option<&(Datum, bool)>),
+        cursor: &mut RowCursor,
+    ) -> Result<()> {
+        if equal.len() == index.keys.len() {
+            // One row: its existence cell is read, there or not. Nothing else could appear.
+            let bytes = self.encode_key(table, index, equal)?;
+            let key = self.row_at(table, &bytes);
+            cursor.candidates.push((RowRef { table: oid, key }, None));
+            return Ok(());
+        }
+        let range = self.range_of(table, index, equal, (from, to))?;
+        for key in self.note(table.space, &range)? {
+            cursor.candidates.push((RowRef { table: oid, key: key.0 }, None));
+        }
+        Ok(())
+    }
+
+    /// The row of a space at these bytes, made if it was never there.
+    pub(crate) fn row_at(&mut self, table: &Table, bytes: &[u8]) -> u32 {
+        let cells = match self.db.options.granularity {
+            Granularity::Cell => table.cells.last().map_or(0, |(_, cells)| *cells),
+            Granularity::Row => 0,
+        };
+        self.db.store.entry(space_of(table.space), bytes, cells).0
+    }
+
+    /// The row that an index entry leads to.
+    pub(crate) fn row_of_entry(&self, entry: Key) -> u32 {
+        let (_, bytes) = self.db.store.at(entry).expect("an entry has its place in a space");
+        let tail = bytes.last_chunk::<4>().expect("an entry ends with its row");
+        u32::from_be_bytes(*tail)
+    }
+
+    /// The keys of a range, which the statement has looked at from now on.
+    fn note(&mut self, space: Space, range: &Range) -> Result<Vec<Key>> {
+        let txn = self.txn()?;
+        let (from, to) = (as_slice(&range.from), as_slice(&range.to));
+        let keys = self.db.store.range(space_of(space), from, to);
+        let noted = self.db.store.note_range(txn, space_of(space), from, to);
+        noted.map_err(|error| crate::session::transaction::store_error(&error))?;
+        Ok(keys)
+    }
+
+    /// The bytes of index values.
+    pub(crate) fn encode_key(&self, table: &Table, index: &Index, values: &[Datum]) -> Result<Vec<u8>> {
+        let mut bytes = Vec::with_capacity(16);
+        for (key, value) in index.keys.iter().zip(values) {
+            let ty = key_type(table, &key.what);
+            encode(&mut bytes, value, ty, key.descending, key.nulls_first);
+        }
+        Ok(bytes)
+    }
+
+    /// The range of an index: equal on the first keys, between the bounds on the next one.
+    fn range_of(
+        &self,
+        table: &Table,
+        index: &Index,
+        equal: &[Datum],
+        (from, to): (Option<&(Datum, bool)>, Option<&(Datum, bool)>),
+    ) -> Result<Range> {
+        let prefix = self.encode_key(table, index, equal)?;
+        let next = index.keys.get(equal.len());
+        let (from, to) = if next.is_some_and(|key| key.descending) { (to, from) } else { (from, to) };
+        let bytes = |value: &Datum| {
+            let mut bytes = prefix.clone();
+            if let Some(key) = next {
+                encode(&mut bytes, value, key_type(table, &key.what), key.descending, key.nulls_first);
+            }
+            bytes
+        };
+        let from = match from {
+            None if prefix.is_empty() => Bound::Unbounded,
+            None => Bound::Included(prefix.clone()),
+            Some((value, true)) => Bound::Included(bytes(value)),
+            Some((value, false)) => after(bytes(value)).map_or(Bound::Unbounded, Bound::Included),
+        };
+        let to = match to {
+            None => after(prefix.clone()).map_or(Bound::Unbounded, Bound::Excluded),
+            Some((value, true)) => after(bytes(value)).map_or(Bound::Unbounded, Bound::Excluded),
+            Some((value, false)) => Bound::Excluded(bytes(value)),
+        };
+        Ok(Range { from, to })
+    }
+}
+
+/// The type of an index key. Expressions are kept with the type that they were encoded with.
+pub(crate) fn key_type(table: &Table, what: &IndexKeyKind) -> Type {
+    match what {
+        IndexKeyKind::Column(position) => table.columns[*position].typed.ty,
+        IndexKeyKind::Expr(expr) => expr.ty,
+    }
+}
+
+/// The first bytes after everything that begins with these.
+pub(crate) fn after(mut bytes: Vec<u8>) -> Option<Vec<u8>> {
+    while let Some(last) = bytes.pop() {
+        if last < u8::MAX {
+            bytes.push(last + 1);
+            return Some(bytes);
+        }
+    }
+    None
+}
+
+pub(crate) fn as_slice(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
+    match bound {
+        Bound::Included(bytes) => Bound::Included(bytes),
+        Bound::Excluded(bytes) => Bound::Excluded(bytes),
+        Bound::Unbounded => Bound::Unbounded,
+    }
+}
+
+pub(crate) fn space_of(space: Space) -> Space {
+    space
+}
+
+/// What an existence cell holds: the values of the clustered columns.
+pub(crate) fn existence(values: &[Datum], clustered: &[usize]) -> Datum {
+    match clustered {
+        [] => Datum::Bool(true),
+        [only] => values[*only].clone(),
+        several => list(several.iter().map(|&position| values[position].clone()).collect()),
+    }
+}
+
+/// A list of values in one cell.
+pub(crate) fn list(items: Vec<Datum>) -> Datum {
+    Datum::Array(ArrayValue { element: Type::ANY, dimensions: Vec::new(), items }.into())
+}
+
+/// One of the clustered columns.
+pub(crate) fn key_part(existence: Option<&Datum>, at: usize, of: usize) -> Datum {
+    match existence {
+        Some(only) if of == 1 => only.clone(),
+        whole => field(whole, at).unwrap_or_default(),
+    }
+}
+
+/// One of a list of values.
+pub(crate) fn field(whole: Option<&Datum>, at: usize) -> Option<Datum> {
+    match whole {
+        Some(Datum::Array(list)) => list.items.get(at).cloned(),
+        _ => None,
+    }
+}

@@ -1,0 +1,201 @@
+//! A table with its expressions bound: what writing a row needs to know.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::bind;
+use crate::catalog::{Catalog, IndexKeyKind, Oid, Relation, RelationKind, Space, Table};
+use crate::error::{Result, SqlError, SqlState};
+use crate::functions::Settings;
+use crate::ir::Expr;
+use crate::storage::rows::key_type;
+use crate::types::encode::encode;
+use crate::types::{Datum, Type};
+
+/// A table, bound.
+#[derive(Debug)]
+pub(crate) struct BoundTable {
+    pub(crate) relation: Arc<Relation>,
+    /// CHECK constraints: name and condition over the row in slot 0.
+    pub(crate) checks: Vec<(Arc<str>, Expr)>,
+    /// Generated columns, in the order of columns.
+    pub(crate) generated: Vec<(usize, Expr)>,
+    pub(crate) indexes: Vec<BoundIndex>,
+    /// Foreign keys of other tables (and its own) that refer to this one: the table, and which of its keys.
+    pub(crate) referrers: Vec<(Oid, usize)>,
+}
+
+/// An index, bound.
+#[derive(Debug)]
+pub(crate) struct BoundIndex {
+    pub(crate) oid: Oid,
+    pub(crate) name: Arc<str>,
+    pub(crate) keys: Vec<BoundKey>,
+    types: Vec<(Type, bool, bool)>,
+    pub(crate) predicate: Option<Expr>,
+    pub(crate) unique: bool,
+    pub(crate) nulls_not_distinct: bool,
+    pub(crate) space: Option<Space>,
+    /// A DEFERRABLE constraint's number and whether it is deferred at first.
+    pub(crate) deferrable: Option<(Oid, bool)>,
+    /// The columns that keys and predicate look at.
+    columns: Vec<usize>,
+}
+
+/// A key of an index.
+#[derive(Debug)]
+pub(crate) enum BoundKey {
+    Column(usize),
+    Expr(Expr),
+}
+
+impl BoundTable {
+    /// Binds a table's expressions.
+    pub(crate) fn new(oid: Oid, catalog: &Arc<Catalog>, settings: &Arc<Settings>) -> Result<BoundTable> {
+        let relation = catalog.relation(oid).cloned().ok_or_else(|| {
+            SqlError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {oid}"))
+        })?;
+        let table = super::world::as_table(&relation)?;
+        let bind = |expr: &crate::catalog::StoredExpr| bind::row_expression(&expr.ast, &relation, catalog, settings);
+        let mut checks = Vec::new();
+        for check in &table.checks {
+            checks.push((check.name.clone(), bind(&check.condition)?));
+        }
+        let mut generated = Vec::new();
+        for (position, column) in table.columns.iter().enumerate() {
+            if let (crate::catalog::Generation::Stored, Some(how), false) =
+                (column.generation, &column.default, column.dropped)
+            {
+                let value = bind::row_expression(&how.ast, &relation, catalog, settings)?;
+                generated.push((position, bind::assigned(value, column.typed, &column.name, catalog)?));
+            }
+        }
+        let mut indexes = Vec::new();
+        for &index in &table.indexes {
+            indexes.push(BoundIndex::new(index, table, catalog, &bind)?);
+        }
+        let referrers = referrers(oid, catalog);
+        Ok(BoundTable { checks, generated, indexes, referrers, relation: relation.clone() })
+    }
+
+    pub(crate) fn table(&self) -> &Table {
+        super::world::as_table(&self.relation).expect("a bound table is a table")
+    }
+}
+
+impl BoundIndex {
+    fn new(
+        oid: Oid,
+        table: &Table,
+        catalog: &Arc<Catalog>,
+        bind: &dyn Fn(&crate::catalog::StoredExpr) -> Result<Expr>,
+    ) -> Result<BoundIndex> {
+        let relation = catalog.relation(oid).ok_or_else(|| SqlError::unsupported("a table without its index"))?;
+        let RelationKind::Index(index) = &relation.kind else {
+            return Err(SqlError::unsupported("an index that is none"));
+        };
+        let (mut keys, mut types, mut columns) = (Vec::new(), Vec::new(), Vec::new());
+        for key in &index.keys {
+            types.push((key_type(table, &key.what), key.descending, key.nulls_first));
+            keys.push(match &key.what {
+                IndexKeyKind::Column(position) => {
+                    columns.push(*position);
+                    BoundKey::Column(*position)
+                }
+                IndexKeyKind::Expr(expr) => {
+                    let expr = bind(expr)?;
+                    bind::columns_of(&expr, &mut columns);
+                    BoundKey::Expr(expr)
+                }
+            });
+        }
+        let predicate = index.predicate.as_ref().map(|predicate| bind(predicate)).transpose()?;
+        if let Some(predicate) = &predicate {
+            bind::columns_of(predicate, &mut columns);
+        }
+        let deferrable = index.constraint.and_then(|constraint| match constraint.timing {
+            crate::catalog::Timing::Immediate => None,
+            crate::catalog::Timing::DeferrableImmediate => Some((constraint.oid, false)),
+            crate::catalog::Timing::DeferrableDeferred => Some((constraint.oid, true)),
+        });
+        Ok(BoundIndex {
+            oid,
+            name: relation.name.clone(),
+            keys,
+            types,
+            predicate,
+            unique: index.unique,
+            nulls_not_distinct: index.nulls_not_distinct,
+            space: index.space,
+            deferrable,
+            columns,
+        })
+    }
+
+    /// Whether a change of one of these columns can move a row's entry.
+    pub(crate) fn looks_at_any(&self, mut changed: impl Iterator<Item = usize>) -> bool {
+        changed.any(|position| self.columns.contains(&position))
+    }
+
+    /// The bytes of an entry, without the row.
+    pub(crate) fn encode(&self, keys: &[Datum]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(16);
+        for (key, (ty, descending, nulls_first)) in keys.iter().zip(&self.types) {
+            encode(&mut bytes, key, *ty, *descending, *nulls_first);
+        }
+        bytes
+    }
+
+    /// Whether entries with these values are distinct from all others.
+    pub(crate) fn is_distinct(&self, keys: &[Datum]) -> bool {
+        !self.nulls_not_distinct && keys.iter().any(Datum::is_null)
+    }
+
+    /// The columns that make the key, if it is made of columns only.
+    pub(crate) fn key_columns(&self) -> Option<Vec<usize>> {
+        let column = |key: &BoundKey| match key {
+            BoundKey::Column(position) => Some(*position),
+            BoundKey::Expr(_) => None,
+        };
+        self.keys.iter().map(column).collect()
+    }
+}
+
+fn referrers(oid: Oid, catalog: &Catalog) -> Vec<(Oid, usize)> {
+    let mut found = Vec::new();
+    for relation in catalog.relations.values() {
+        if let RelationKind::Table(table) = &relation.kind {
+            let keys = table.foreign_keys.iter().enumerate().filter(|(_, key)| key.parent == oid);
+            found.extend(keys.map(|(at, _)| (relation.oid, at)));
+        }
+    }
+    found
+}
+
+/// Bound tables of one version of the catalog.
+#[derive(Default)]
+pub(crate) struct BoundTables {
+    version: u64,
+    tables: FxHashMap<Oid, Arc<BoundTable>>,
+}
+
+impl BoundTables {
+    pub(crate) fn get(
+        &mut self,
+        oid: Oid,
+        catalog: &Arc<Catalog>,
+        settings: &Arc<Settings>,
+    ) -> Result<Arc<BoundTable>> {
+        if self.version != catalog.version {
+            self.tables.clear();
+            self.version = catalog.version;
+        }
+        if let Some(bound) = self.tables.get(&oid) {
+            return Ok(bound.clone());
+        }
+        let bound = Arc::new(BoundTable::new(oid, catalog, settings)?);
+        self.tables.insert(oid, bound.clone());
+        Ok(bound)
+    }
+}

@@ -1,0 +1,220 @@
+//! What one statement sees and keeps: its transaction, the cells that it has read, the rows that it has locked.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use skew_model::{Level, TxnId};
+use skew_store::{Key, Recency};
+
+use crate::catalog::{Catalog, Oid, Relation, RelationKind, Table};
+use crate::error::{Result, SqlError, SqlState};
+use crate::session::connection::SessionState;
+use crate::session::database::Held;
+use crate::session::transaction::{deadlock, store_error};
+use crate::session::{ChoiceKind, settings};
+use crate::storage::locks::{self, Asked, Mode, Owner, Resource, TableMode};
+use crate::storage::table::BoundTable;
+use crate::types::Datum;
+
+/// How often who waits looks whether it was cancelled or its client is gone.
+const LONGEST_SLEEP: Duration = Duration::from_millis(200);
+
+/// The world of a statement.
+pub(crate) struct World<'a> {
+    pub(crate) db: Held<'a>,
+    pub(crate) session: &'a mut SessionState,
+    pub(crate) catalog: Arc<Catalog>,
+    /// `$n`
+    pub(crate) params: Vec<Datum>,
+    /// Variables of the running functions, the innermost last.
+    pub(crate) frames: Vec<Vec<Datum>>,
+    /// What the statement has read: one cell once.
+    pub(crate) cells: FxHashMap<u32, Option<Datum>>,
+    /// Rows that it has locked to change them: read in their newest version.
+    pub(crate) newest: FxHashSet<u32>,
+    /// Several parts of the statement change data: each sees the state before all of them.
+    pub(crate) several_changes: bool,
+    /// What the statement returns to, when it is nested in another one's function call.
+    pub(crate) depth: usize,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) bound: FxHashMap<Oid, Arc<BoundTable>>,
+    steps: u32,
+}
+
+impl<'a> World<'a> {
+    pub(crate) fn new(db: Held<'a>, session: &'a mut SessionState) -> World<'a> {
+        let catalog = session.catalog(&db);
+        let timeout = settings::show(&session.settings, "statement_timeout").ok().and_then(|t| settings::milliseconds(&t));
+        let timeout = timeout.filter(|&ms| ms > 0).map(|ms| Duration::from_millis(ms.unsigned_abs()));
+        World {
+            db,
+            session,
+            catalog,
+            params: Vec::new(),
+            frames: Vec::new(),
+            cells: FxHashMap::default(),
+            newest: FxHashSet::default(),
+            several_changes: false,
+            depth: 0,
+            deadline: timeout.map(|timeout| Instant::now() + timeout),
+            bound: FxHashMap::default(),
+            steps: 0,
+        }
+    }
+
+    /// The operations that follow are a new statement: of the transaction, and for the cache.
+    pub(crate) fn begin_statement(&mut self, text: &Arc<str>) -> Result<()> {
+        let txn = self.txn()?;
+        self.db.store.statement(txn).map_err(|error| store_error(&error))?;
+        let number = self.db.store.statement_number(txn);
+        self.db.texts.entry(txn).or_default().push((number, text.clone()));
+        self.cells.clear();
+        self.newest.clear();
+        self.several_changes = false;
+        Ok(())
+    }
+
+    /// The transaction in the store, begun if need be.
+    pub(crate) fn txn(&mut self) -> Result<TxnId> {
+        let who = self.session.identity;
+        let reads = self.session.reads;
+        let transaction = self.session.transaction.as_mut().expect("a statement runs in a transaction");
+        transaction.begin(&mut self.db, who, reads)
+    }
+
+    /// The running transaction's level.
+    pub(crate) fn level(&self) -> Level {
+        self.session.transaction.as_ref().expect("a statement runs in a transaction").level
+    }
+
+    pub(crate) fn owner(&self) -> Owner {
+        self.session.identity.owner
+    }
+
+    /// Whether writers lock their rows until they end: at `mvrc` always; at the levels that real databases have with
+    /// their own recency; and wherever Skew does as PostgreSQL does.
+    pub(crate) fn writers_lock(&self) -> bool {
+        match self.level() {
+            Level::Mvrc => true,
+            Level::Si | Level::Ser | Level::Sser => {
+                self.db.options.recency == Recency::Commit || self.db.options.choice == ChoiceKind::Postgres
+            }
+            _ => false,
+        }
+    }
+
+    /// The relation with this number.
+    pub(crate) fn relation(&self, oid: Oid) -> Result<Arc<Relation>> {
+        self.catalog.relation(oid).cloned().ok_or_else(|| {
+            SqlError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {oid}"))
+        })
+    }
+
+    /// What the statement sees of a cell, from its cache or the store.
+    pub(crate) fn read(&mut self, key: u32, row: u32) -> Result<Option<Datum>> {
+        if let Some(value) = self.cells.get(&key) {
+            return Ok(value.clone());
+        }
+        let txn = self.txn()?;
+        let newest = self.newest.contains(&row);
+        let state = &mut *self.db;
+        let value = if newest {
+            state.store.read_newest(txn, Key(key), &mut *state.choice)
+        } else {
+            state.store.read(txn, Key(key), &mut *state.choice)
+        };
+        let value = value.map_err(|error| store_error(&error))?;
+        self.cells.insert(key, value.clone());
+        Ok(value)
+    }
+
+    /// Writes a cell.
+    pub(crate) fn write(&mut self, key: u32, value: Option<Datum>) -> Result<()> {
+        let txn = self.txn()?;
+        self.db.store.write(txn, Key(key), value).map_err(|error| store_error(&error))?;
+        Ok(())
+    }
+
+    /// Waits until the lock is had.
+    pub(crate) fn lock(&mut self, resource: &Resource, mode: Mode, duration: locks::Duration) -> Result<()> {
+        let owner = self.owner();
+        self.wait_until(|db| db.locks.ask(owner, resource, mode, duration))
+    }
+
+    /// Waits until these connections' transactions, as they run now, have ended.
+    pub(crate) fn wait_for_transactions(&mut self, running: &[TxnId]) -> Result<()> {
+        let owner = self.owner();
+        self.wait_until(|db| {
+            let owners: Vec<Owner> = running.iter().filter_map(|txn| db.running.get(txn).copied()).collect();
+            if owners.is_empty() {
+                db.locks.stop_waiting(owner);
+                return Asked::Granted;
+            }
+            db.locks.wait_for(owner, owners)
+        })
+    }
+
+    fn wait_until(&mut self, mut ask: impl FnMut(&mut Held<'_>) -> Asked) -> Result<()> {
+        let timeout = settings::show(&self.session.settings, "lock_timeout").ok().and_then(|t| settings::milliseconds(&t));
+        let limit = timeout.filter(|&ms| ms > 0).map(|ms| Instant::now() + Duration::from_millis(ms.unsigned_abs()));
+        let owner = self.owner();
+        loop {
+            match ask(&mut self.db) {
+                Asked::Granted => return Ok(()),
+                Asked::Deadlock => return Err(deadlock()),
+                Asked::Wait => {}
+            }
+            let now = Instant::now();
+            let left = [limit, self.deadline].into_iter().flatten().map(|end| end.saturating_duration_since(now)).min();
+            self.db.sleep(&self.session.client, left.unwrap_or(LONGEST_SLEEP).min(LONGEST_SLEEP));
+            let given_up = self.interrupted().err().or_else(|| {
+                let late = limit.is_some_and(|limit| Instant::now() >= limit);
+                late.then(|| SqlError::new(SqlState::LOCK_NOT_AVAILABLE, "canceling statement due to lock timeout"))
+            });
+            if let Some(error) = given_up {
+                self.db.locks.stop_waiting(owner);
+                self.db.changed();
+                return Err(error);
+            }
+        }
+    }
+
+    /// An error if the statement was cancelled or took too long, looked at every now and then.
+    pub(crate) fn check(&mut self) -> Result<()> {
+        self.steps = self.steps.wrapping_add(1);
+        if self.steps % 256 != 0 { Ok(()) } else { self.interrupted() }
+    }
+
+    /// An error if the statement was cancelled or took too long.
+    pub(crate) fn interrupted(&self) -> Result<()> {
+        self.session.cancel.check()?;
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(SqlError::new(SqlState::QUERY_CANCELED, "canceling statement due to statement timeout"));
+        }
+        Ok(())
+    }
+
+    /// Locks a table for this statement.
+    pub(crate) fn lock_table(&mut self, table: Oid, mode: TableMode) -> Result<()> {
+        self.lock(&Resource::Table(table), Mode::Table(mode), locks::Duration::Transaction)
+    }
+
+    /// What binding has made of a table's expressions.
+    pub(crate) fn bound_table(&mut self, oid: Oid) -> Result<Arc<BoundTable>> {
+        if let Some(bound) = self.bound.get(&oid) {
+            return Ok(bound.clone());
+        }
+        let bound = self.session.tables.get(oid, &self.catalog, &self.session.settings)?;
+        self.bound.insert(oid, bound.clone());
+        Ok(bound)
+    }
+}
+
+/// The table in a relation.
+pub(crate) fn as_table(relation: &Relation) -> Result<&Table> {
+    match &relation.kind {
+        RelationKind::Table(table) => Ok(table),
+        _ => Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not a table", relation.name))),
+    }
+}

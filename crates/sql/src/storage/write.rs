@@ -1,0 +1,200 @@
+//! Inserting, changing and deleting rows, with their index entries. Constraints are checked elsewhere.
+
+use std::sync::Arc;
+
+use crate::catalog::{Oid, Table};
+use crate::error::Result;
+use crate::exec::RowRef;
+use crate::session::Granularity;
+use crate::storage::World;
+use crate::storage::rows::{existence, list};
+use crate::storage::table::{BoundIndex, BoundTable};
+use crate::types::Datum;
+use crate::types::encode::encode;
+
+impl World<'_> {
+    /// The row of a new tuple: where it is to be.
+    pub(crate) fn place_row(&mut self, oid: Oid, table: &Table, values: &[Datum]) -> Result<RowRef> {
+        let bytes = if table.clustered.is_empty() {
+            self.db.new_row().to_be_bytes().to_vec()
+        } else {
+            let mut bytes = Vec::with_capacity(16);
+            for &position in &table.clustered {
+                encode(&mut bytes, &values[position], table.columns[position].typed.ty, false, false);
+            }
+            bytes
+        };
+        Ok(RowRef { table: oid, key: self.row_at(table, &bytes) })
+    }
+
+    /// Writes a whole new row.
+    pub(crate) fn insert_row(&mut self, bound: &Arc<BoundTable>, row: RowRef, values: &[Datum]) -> Result<()> {
+        let table = bound.table();
+        self.keep_view(row.key, row)?;
+        if self.db.options.granularity == Granularity::Row {
+            self.write(row.key, Some(list(values.to_vec())))?;
+        } else {
+            self.write(row.key, Some(existence(values, &table.clustered)))?;
+            for (position, column) in table.columns.iter().enumerate() {
+                if column.dropped || table.clustered.contains(&position) {
+                    continue;
+                }
+                let cell = self.cell_key(table, row.key, column.cell);
+                self.keep_view(cell, row)?;
+                self.write(cell, Some(values[position].clone()))?;
+            }
+        }
+        for index in &bound.indexes {
+            if let Some(keys) = self.index_values(bound, index, values)? {
+                self.write_entry(bound, index, &keys, row, true)?;
+            }
+        }
+        self.wrote();
+        Ok(())
+    }
+
+    /// Changes columns of a row, which becomes another one if its key changes. The other columns are not looked at,
+    /// except for index entries.
+    pub(crate) fn update_row(
+        &mut self,
+        bound: &Arc<BoundTable>,
+        row: RowRef,
+        changes: &[(usize, Datum)],
+    ) -> Result<RowRef> {
+        let table = bound.table();
+        let old = self.look_row(table, row.key)?;
+        let mut new = old.clone();
+        for (position, value) in changes {
+            new[*position] = value.clone();
+        }
+        if table.clustered.iter().any(|position| changes.iter().any(|(changed, _)| changed == position)) {
+            let place = self.place_row(row.table, table, &new)?;
+            if place != row {
+                self.delete_row(bound, row)?;
+                self.insert_row(bound, place, &new)?;
+                return Ok(place);
+            }
+        }
+        if self.db.options.granularity == Granularity::Row {
+            self.keep_view(row.key, row)?;
+            self.write(row.key, Some(list(new.clone())))?;
+        } else {
+            for (position, value) in changes {
+                if table.clustered.contains(position) {
+                    continue;
+                }
+                let cell = self.cell_key(table, row.key, table.columns[*position].cell);
+                self.keep_view(cell, row)?;
+                self.write(cell, Some(value.clone()))?;
+            }
+        }
+        for index in &bound.indexes {
+            if index.looks_at_any(changes.iter().map(|(position, _)| *position)) {
+                self.move_entry(bound, index, row, &old, &new)?;
+            }
+        }
+        self.wrote();
+        Ok(row)
+    }
+
+    /// Deletes a row.
+    pub(crate) fn delete_row(&mut self, bound: &Arc<BoundTable>, row: RowRef) -> Result<()> {
+        let table = bound.table();
+        if self.rows_are_whole() && !bound.indexes.is_empty() {
+            let old = self.look_row(table, row.key)?;
+            for index in &bound.indexes {
+                if let Some(keys) = self.index_values(bound, index, &old)? {
+                    self.write_entry(bound, index, &keys, row, false)?;
+                }
+            }
+        }
+        self.keep_view(row.key, row)?;
+        self.write(row.key, None)?;
+        self.wrote();
+        Ok(())
+    }
+
+    fn move_entry(
+        &mut self,
+        bound: &Arc<BoundTable>,
+        index: &BoundIndex,
+        row: RowRef,
+        old: &[Datum],
+        new: &[Datum],
+    ) -> Result<()> {
+        let before = self.index_values(bound, index, old)?;
+        let after = self.index_values(bound, index, new)?;
+        let bytes = |keys: &Option<Vec<Datum>>| keys.as_ref().map(|keys| index.encode(keys));
+        if bytes(&before) == bytes(&after) && self.rows_are_whole() {
+            return Ok(());
+        }
+        // Where concurrent writers of a row do not exclude each other, an old entry stays: a reader could otherwise miss
+        // both the old one and the new one. Reading the cells tells what the row really has.
+        if let Some(before) = before
+            && self.rows_are_whole()
+        {
+            self.write_entry(bound, index, &before, row, false)?;
+        }
+        if let Some(after) = after {
+            self.write_entry(bound, index, &after, row, true)?;
+        }
+        Ok(())
+    }
+
+    /// Writes an entry of an index that has its own space.
+    pub(crate) fn write_entry(
+        &mut self,
+        bound: &Arc<BoundTable>,
+        index: &BoundIndex,
+        keys: &[Datum],
+        row: RowRef,
+        present: bool,
+    ) -> Result<()> {
+        let _ = bound;
+        let Some(space) = index.space else { return Ok(()) };
+        let mut bytes = index.encode(keys);
+        bytes.extend(row.key.to_be_bytes());
+        let entry = self.db.store.entry(space, &bytes, 0);
+        self.keep_view(entry.0, row)?;
+        self.write(entry.0, present.then_some(Datum::Bool(true)))
+    }
+
+    /// The values of a row's index entry; nothing if the index leaves the row out.
+    pub(crate) fn index_values(
+        &mut self,
+        bound: &Arc<BoundTable>,
+        index: &BoundIndex,
+        values: &[Datum],
+    ) -> Result<Option<Vec<Datum>>> {
+        if let Some(condition) = &index.predicate
+            && !matches!(self.eval_over(condition, values)?, Datum::Bool(true))
+        {
+            return Ok(None);
+        }
+        let _ = bound;
+        let mut keys = Vec::with_capacity(index.keys.len());
+        for key in &index.keys {
+            keys.push(match key {
+                crate::storage::table::BoundKey::Column(position) => values[*position].clone(),
+                crate::storage::table::BoundKey::Expr(expr) => self.eval_over(expr, values)?,
+            });
+        }
+        Ok(Some(keys))
+    }
+
+    /// Where several parts of a statement change data, each sees what was there before: it is kept in the cache.
+    fn keep_view(&mut self, key: u32, row: RowRef) -> Result<()> {
+        if self.several_changes {
+            self.read(key, row.key)?;
+        } else {
+            self.cells.remove(&key);
+        }
+        Ok(())
+    }
+
+    fn wrote(&mut self) {
+        if let Some(transaction) = &mut self.session.transaction {
+            transaction.wrote = true;
+        }
+    }
+}
