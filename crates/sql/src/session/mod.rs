@@ -225,6 +225,16 @@ pub enum Status {
     Failed,
 }
 
+/// How the wire carries a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Format {
+    /// As it is shown.
+    #[default]
+    Text,
+    /// As the type's send and receive functions have it.
+    Binary,
+}
+
 /// Something that the client is told without having asked.
 #[derive(Clone, Debug)]
 pub enum Message {
@@ -324,6 +334,18 @@ impl Connection {
     /// The client's statement failed outside of [`Connection::execute`] (a parameter that could not be read, …): its
     /// transaction has failed as if it had failed there.
     pub fn fail(&mut self) {}
+
+    /// Reads a parameter as the wire brings it.
+    pub fn read_value(&mut self, bytes: &[u8], ty: Type, format: Format) -> Result<Datum> {
+        let _ = (bytes, ty, format);
+        Err(SqlError::unsupported("a parameter"))
+    }
+
+    /// Writes a value that is not NULL as the wire carries it and as the connection's settings show it.
+    pub fn write_value(&mut self, out: &mut Vec<u8>, value: &Datum, ty: Type, format: Format) -> Result<()> {
+        let _ = (out, value, ty, format);
+        Err(SqlError::unsupported("a value"))
+    }
 
     /// Where it stands.
     pub fn status(&self) -> Status {
