@@ -1,8 +1,22 @@
 //! Operators, functions, aggregates, window and set-returning functions: one table, and how a call finds its overload.
+//!
+//! In reading order: [`resolve`] finds the overload of a call among the built-in functions (whose names [`named`] and
+//! [`operators`] look up) and the user's; the other modules are the functions, by topic, each a table and what it names.
+
+mod args;
+mod arithmetic;
+mod comparison;
+mod define;
+mod kinds;
+mod registry;
+pub mod resolve;
+mod text;
 
 use crate::catalog::{Catalog, Oid, Volatility};
 use crate::error::Result;
 use crate::types::{Datum, Type, Typed};
+
+pub use registry::{all_functions, all_operators, named, operators, skew};
 
 /// A built-in function or operator: one overload.
 #[derive(Debug)]
@@ -11,9 +25,12 @@ pub struct Function {
     pub name: &'static str,
     /// The types of its arguments; `ANYELEMENT`, `ANYARRAY`, `ANY` and the like are polymorphic.
     pub args: &'static [Type],
-    /// How many of the last arguments can be left out, with defaults that the function knows.
-    pub optional: usize,
-    /// The last argument is VARIADIC: any number of arguments of its type (or of any types if that is `ANY`).
+    /// The names of its arguments, where they have names.
+    pub names: &'static [&'static str],
+    /// What the last arguments are when they are left out. The function always gets all of its arguments.
+    pub defaults: &'static [Constant],
+    /// The last argument is VARIADIC: its type is an array, and the function gets one array of any number of arguments.
+    /// If the type is `ANY`, the function gets any number of arguments of any types.
     pub variadic: bool,
     /// What it returns; polymorphic like the arguments.
     pub returns: Type,
@@ -25,12 +42,44 @@ pub struct Function {
     pub body: Body,
 }
 
+/// A constant that a table can hold.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[allow(missing_docs)]
+pub enum Constant {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(&'static str),
+}
+
+impl Constant {
+    /// Its value.
+    pub fn datum(self) -> Datum {
+        match self {
+            Constant::Null => Datum::Null,
+            Constant::Bool(value) => Datum::Bool(value),
+            Constant::Int(value) => Datum::Int(value),
+            Constant::Float(value) => Datum::Float(value),
+            Constant::Text(value) => Datum::text(value),
+        }
+    }
+}
+
 /// What a function does.
 pub enum Body {
     /// A value from values.
     Scalar(fn(&mut dyn Env, &[Datum], &Site<'_>) -> Result<Datum>),
     /// A value from many rows.
     Aggregate(fn(&Site<'_>) -> Box<dyn Accumulator>),
+    /// A value from many rows in order, `WITHIN GROUP (ORDER BY …)`: for each row, in that order, it takes the direct
+    /// arguments and then the values of the ORDER BY. `args` of the function and of the site have both.
+    OrderedSet {
+        /// How many of the arguments are direct ones.
+        direct: usize,
+        /// Makes its state.
+        make: fn(&Site<'_>) -> Box<dyn Accumulator>,
+    },
     /// A value from the row's place in its partition.
     Window(WindowFunction),
     /// Rows from values. The columns' names and types: `columns`, or one column named like the function.
@@ -47,6 +96,7 @@ impl std::fmt::Debug for Body {
         f.write_str(match self {
             Body::Scalar(_) => "Scalar",
             Body::Aggregate(_) => "Aggregate",
+            Body::OrderedSet { .. } => "OrderedSet",
             Body::Window(_) => "Window",
             Body::Set { .. } => "Set",
         })

@@ -1,0 +1,1 @@
+//! Calls in, the chosen overload out.
