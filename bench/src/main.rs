@@ -3,12 +3,15 @@
 //! Without a command it generates a history: what sessions of a simulated database at a given level read and write, with
 //! overlap. The same arguments give the same bytes on every machine.
 
+mod causes;
 mod coverage;
 mod list_append;
 mod random;
 mod registers;
+mod slt;
 mod store;
 mod table1;
+mod wire;
 
 use std::io::{self, BufWriter, Write};
 
@@ -30,6 +33,7 @@ enum Command {
     Table1(table1::Arguments),
     Coverage(coverage::Arguments),
     Store(store::Arguments),
+    Slt(slt::Arguments),
 }
 
 /// Print a history as a database at some level could have produced it
@@ -98,6 +102,7 @@ fn main() -> io::Result<()> {
         Some(Command::Table1(arguments)) => table1::print(&arguments, &mut out)?,
         Some(Command::Coverage(arguments)) => coverage::measure(&arguments, &mut out)?,
         Some(Command::Store(arguments)) => store::print(&arguments, &mut out)?,
+        Some(Command::Slt(arguments)) => slt::run(&arguments, &mut out)?,
         None => generate(&history, &mut out)?,
     }
     out.flush()
