@@ -188,7 +188,7 @@ struct Open {
 
 impl Load {
     fn new(level: Level, sessions: usize, retention: Option<usize>) -> Load {
-        let mut store = Store::new(Options { recency: Recency::None, retention });
+        let mut store = Store::new(Options { recency: Recency::None, retention, ..Options::default() });
         let keys = (0..KEYS).map(|key| store.key(&format!("k{key}"))).collect();
         let names = (0..sessions).map(|session| store.session(&format!("s{session}"))).collect();
         let open = vec![None; sessions];

@@ -27,6 +27,8 @@ pub enum Reads {
     /// Those of [`Reads::LatestPerSession`] that are not known to come before another of them: what a store shows when
     /// it has come to rest.
     Settled,
+    /// The freshest one: see [`crate::Store::read_newest`].
+    Newest,
 }
 
 /// Whether all candidates are listed.
@@ -74,7 +76,27 @@ impl Engine {
             }
             Reads::Any => {}
             Reads::LatestPerSession | Reads::Settled => self.keep_latest(reader, key, reads, found),
+            Reads::Newest => {
+                let newest = (0..found.drawn).rev().map(|number| self.draw(key, found, number));
+                let newest = newest.into_iter().find(|&source| self.is_valid(reader, key, source, found));
+                (found.listed, found.drawn) = (newest.into_iter().collect(), 0);
+            }
         }
+    }
+
+    /// The freshest version that the reader may read; at `ru` the last committed one. `None` only for a transaction that
+    /// cannot commit any more.
+    pub(crate) fn newest(&self, reader: Txn, key: u32, found: &mut Candidates) -> Option<Txn> {
+        if self.txn(reader).sight == Sight::Nothing {
+            return Some(self.last_writer(key));
+        }
+        self.candidates(reader, key, Reads::Newest, Listing::Few, found);
+        found.listed.first().copied()
+    }
+
+    /// Who wrote the last committed version of the key.
+    pub(crate) fn last_writer(&self, key: u32) -> Txn {
+        self.keys[key as usize].list.last().map_or(INIT, |last| last.writer)
     }
 
     /// Draws until a candidate is valid; `None` only for a transaction that cannot commit any more.

@@ -54,7 +54,7 @@ impl Engine {
         (sorted.dirty, sorted.looked) = (versions.dirty, versions.looked);
         for version in versions.list {
             let txn = &self.txns[(version.writer - self.base) as usize];
-            sorted.push(version.writer, txn.session, txn.number, version.position);
+            sorted.push(version, txn.session, txn.number);
         }
     }
 

@@ -9,6 +9,7 @@
 
 use std::cell::Cell;
 
+use rustc_hash::FxHashMap;
 use skew_model::Level;
 
 use crate::choice::Place;
@@ -16,7 +17,7 @@ use crate::clocks::{Clocks, join};
 use crate::open::Edges;
 use crate::position::{Position, Positions};
 use crate::sight::Sight;
-use crate::versions::{INIT, Txn, Versions};
+use crate::versions::{INIT, Txn, Version, Versions};
 
 /// A transaction as the engine sees it.
 #[derive(Clone, Debug)]
@@ -49,6 +50,8 @@ pub(crate) struct Running {
     pub(crate) known: Cell<Known>,
     /// The keys that it has written.
     pub(crate) writes: Vec<u32>,
+    /// For each of them, which of its operations was the last write.
+    pub(crate) last_writes: FxHashMap<u32, u32>,
     pub(crate) statement: u32,
 }
 
@@ -182,6 +185,7 @@ impl Engine {
             sources: Vec::new(),
             known: Cell::new(Known::NOTHING),
             writes: Vec::new(),
+            last_writes: FxHashMap::default(),
             statement: 0,
         };
         self.sessions.push(Session { number: 0, open: None, running, last: None, last_position: Position::FIRST });
@@ -234,6 +238,7 @@ impl Engine {
         running.sources.clear();
         running.known.set(Known::NOTHING);
         running.writes.clear();
+        running.last_writes.clear();
         self.open.push(txn);
         let number = state.number;
         self.txns.push(Transaction {
@@ -329,6 +334,12 @@ impl Engine {
 
     /// The transaction reads the key from the source, one of its candidates.
     pub(crate) fn read(&mut self, txn: Txn, key: u32, source: Txn, own_row: OwnRow) {
+        let statement = self.running(txn).statement;
+        self.read_in(txn, statement, key, source, own_row);
+    }
+
+    /// The same as part of an earlier statement: a look at a range that turns out to have included the key.
+    pub(crate) fn read_in(&mut self, txn: Txn, statement: u32, key: u32, source: Txn, own_row: OwnRow) {
         let sight = self.txn(txn).sight;
         if sight == Sight::Nothing {
             return;
@@ -341,7 +352,7 @@ impl Engine {
             self.add_cause(source, txn);
         }
         let reader = self.running_mut(txn);
-        let read = Read { key, source, statement: reader.statement, own_row };
+        let read = Read { key, source, statement, own_row };
         // A read again of the same is nothing new; in a long transaction it is cheaper to keep it than to look.
         if reader.reads.len() >= FEW || !reader.reads.contains(&read) {
             reader.reads.push(read);
@@ -351,14 +362,36 @@ impl Engine {
         }
     }
 
-    /// The transaction writes the key for the first time.
-    pub(crate) fn write(&mut self, txn: Txn, key: u32) -> Result<(), Conflict> {
-        self.running_mut(txn).writes.push(key);
+    /// Which of its operations was the last write of the key.
+    pub(crate) fn last_write(&self, txn: Txn, key: u32) -> Option<u32> {
+        self.running(txn).last_writes.get(&key).copied()
+    }
+
+    /// The transaction's operation with this number writes the key.
+    pub(crate) fn write(&mut self, txn: Txn, key: u32, operation: u32) -> Result<(), Conflict> {
+        let running = self.running_mut(txn);
+        if running.last_writes.insert(key, operation).is_some() {
+            return Ok(());
+        }
+        running.writes.push(key);
         self.keys[key as usize].dirty.push(txn);
         match self.order {
             Order::Open(_) => Ok(()),
             Order::Closed(_) => self.may_write(txn, key),
         }
+    }
+
+    /// The transaction's last write of the key is undone; the one before is its operation with this number.
+    pub(crate) fn unwrite(&mut self, txn: Txn, key: u32, before: Option<u32>) {
+        let running = self.running_mut(txn);
+        if let Some(before) = before {
+            running.last_writes.insert(key, before);
+            return;
+        }
+        running.last_writes.remove(&key);
+        let at = running.writes.iter().rposition(|&written| written == key);
+        at.into_iter().for_each(|at| _ = running.writes.remove(at));
+        self.keys[key as usize].dirty.retain(|&writer| writer != txn);
     }
 
     /// Commits, or says where it cannot.
@@ -371,9 +404,11 @@ impl Engine {
         self.commits += 1;
         for at in 0..self.running(txn).writes.len() {
             let key = self.running(txn).writes[at];
+            let operation = self.last_write(txn, key).expect("a key that was written has a last write");
             let versions = &mut self.keys[key as usize];
             versions.dirty.retain(|&writer| writer != txn);
-            versions.push(txn, session as u32, number, position);
+            let version = Version { writer: txn, operation, position, looked: Position::FIRST };
+            versions.push(version, session as u32, number);
         }
         let wrote = !self.running(txn).writes.is_empty();
         let committed = self.txn_mut(txn);

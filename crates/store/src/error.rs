@@ -27,6 +27,8 @@ pub enum Error {
         /// The session.
         session: String,
     },
+    /// The savepoint is another transaction's.
+    Savepoint,
     /// The store does not run transactions at this level.
     Level(Level),
     /// A key's initial value was given after somebody had looked.
@@ -71,6 +73,7 @@ impl Error {
             Error::Deadlock { .. } => "40P01",
             Error::Finished { .. } => "25P01",
             Error::StillOpen { .. } => "25001",
+            Error::Savepoint => "3B001",
             Error::Level(_) => "0A000",
             Error::LateInit { .. } => "55000",
             Error::Kind { .. } => "42804",
@@ -101,6 +104,7 @@ impl fmt::Display for Error {
             Error::StillOpen { session } => {
                 write!(f, "session `{session}` has a transaction open; commit it or roll it back first")
             }
+            Error::Savepoint => write!(f, "the savepoint belongs to another transaction"),
             Error::Level(Level::Ec) => {
                 write!(
                     f,

@@ -6,7 +6,9 @@
 //! - `versions`, `clocks`, `position`: who wrote what, what comes before what, places in a commit order
 //! - `engine`, `open`, `closed`: who may read from whom, while the commit order is open and once it is closed
 //! - `candidates`: whom a read may read from
-//! - `locks`, [`store`], `record`, `telling`, [`retention`]: the store itself, its history, and bounded memory
+//! - `spaces`, `keys`, `scans`: how keys are found, and what scans did not find
+//! - `locks`, [`store`], `looking`, `savepoint`: the store itself
+//! - `log`, `record`, `telling`, `tale`, [`retention`]: its history, and bounded memory
 //! - `value`, `convert`: what keys hold
 //! - `shared`, `call`, `database`, `session`, `transaction`: the store for threads and for async code
 //! - `fiber`, `panics`, `scheduler`, `db`, `run()`: programs whose interleaving is chosen too
@@ -27,7 +29,10 @@ mod engine;
 mod error;
 mod explore;
 mod fiber;
+mod keys;
 mod locks;
+mod log;
+mod looking;
 mod open;
 mod panics;
 pub mod picks;
@@ -37,12 +42,16 @@ mod record;
 pub mod replay;
 pub mod retention;
 mod run;
+mod savepoint;
+mod scans;
 mod scheduler;
 mod session;
 mod shared;
 mod sight;
+mod spaces;
 pub mod store;
 pub mod strategies;
+mod tale;
 mod telling;
 mod transaction;
 mod value;
@@ -59,7 +68,10 @@ pub use explore::{End, ExploreLimits, Explored, NotRepeatable, explore};
 pub use picks::Pick;
 pub use record::{Footprint, FootprintStep};
 pub use run::{Config, Failure, Interleaving, Run, run};
+pub use savepoint::Savepoint;
 pub use session::{AsyncSession, Session};
-pub use store::{Options, Reads, Recency, Step, Store};
+pub use spaces::{Range, Space};
+pub use store::{Options, Reads, Recency, Refusals, RowLocks, Step, Store};
+pub use telling::{Freshness, Told, ToldOperation};
 pub use transaction::{AsyncTransaction, Content, Entry, Transaction};
 pub use value::Value;

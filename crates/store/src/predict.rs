@@ -100,7 +100,7 @@ impl Predictor {
             match step {
                 FootprintStep::Write { key } if written.contains(key) => {}
                 FootprintStep::Write { key } => {
-                    engine.write(txn, *key).ok()?;
+                    engine.write(txn, *key, 0).ok()?;
                     written.push(*key);
                 }
                 FootprintStep::Read { key, source, .. } => {

@@ -41,7 +41,7 @@ impl<V: Clone> Store<V> {
         let engine = &self.engine;
         let gone = engine.keys[key].list.iter().map(|version| version.writer).filter(|&writer| writer < cut);
         let Some(last) = gone.max_by_key(|&writer| engine.rank(writer)) else { return };
-        let write = self.last_write(last, key as u32).expect("a writer has written the key");
+        let write = self.write_of(last, key as u32).expect("a writer has written the key");
         let value = self.ops(last)[write as usize].value.clone();
         self.keys[key].initial = value;
         self.keys[key].settled = Some((last, write));
@@ -142,8 +142,7 @@ fn forget_versions(versions: &mut Versions, cut: Txn) {
     for (index, session, number) in places {
         let version = kept.list[index as usize];
         if version.writer >= cut {
-            versions.push(version.writer, session, number, version.position);
-            versions.list.last_mut().expect("just added").looked = version.looked;
+            versions.push(version, session, number);
         }
     }
 }

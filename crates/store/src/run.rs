@@ -71,7 +71,7 @@ impl Config {
     }
 
     pub(crate) fn options(&self) -> Options {
-        Options { recency: self.recency, retention: self.retention }
+        Options { recency: self.recency, retention: self.retention, ..Options::default() }
     }
 }
 

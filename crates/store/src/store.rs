@@ -1,20 +1,20 @@
 //! The store: sessions, transactions and their operations. Deterministic, single-threaded, and never waits by itself.
 
-use std::collections::BTreeMap;
-
-use rustc_hash::FxHashMap;
 use skew_model::{Key, Level, SessionId, TxnId};
 
 pub use crate::candidates::Reads;
 use crate::candidates::{Candidates, Listing};
 use crate::choice::{Choice, Place, Point, Read};
 pub use crate::engine::Recency;
-use crate::engine::{Conflict, Engine, Order, OwnRow, State};
+use crate::engine::{Conflict, Engine, OwnRow, State};
 use crate::error::{Ended, Error};
 use crate::locks::{Lock, Locks};
-use crate::position::Position;
-use crate::record::{Action, FirstWrite, KeyRecord, Op, Operations, Record, Scan, Times};
+use crate::log::{Action, Op, Operations};
+use crate::record::{KeyRecord, Record, Times};
+use crate::scans::Scanned;
 use crate::sight::{Sight, explorable};
+use crate::spaces::Spaces;
+use crate::telling::Freshness;
 use crate::versions::{INIT, Txn};
 
 /// How a store behaves.
@@ -24,6 +24,31 @@ pub struct Options {
     pub recency: Recency,
     /// How many of the last transactions are remembered at least; all of them by default. See [`crate::retention`].
     pub retention: Option<usize>,
+    /// Who takes the row locks of `mvrc`.
+    pub locks: RowLocks,
+    /// What becomes of a transaction whose call is refused.
+    pub refusals: Refusals,
+}
+
+/// Who takes the row locks of `mvrc`.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum RowLocks {
+    /// The store, one a key: calls may come to [`Step::Wait`].
+    #[default]
+    ByStore,
+    /// Whoever uses the store, whose rows have several keys: calls never wait.
+    ByCaller,
+}
+
+/// What becomes of a transaction when a read or a write is refused because it cannot be made within the level.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Refusals {
+    /// It is rolled back.
+    #[default]
+    RollBack,
+    /// It stays open, as if the call had not been made: it may go back to a savepoint. A refused commit rolls back all
+    /// the same.
+    Reported,
 }
 
 /// At which level a store runs transactions.
@@ -52,18 +77,16 @@ pub struct Store<V> {
     pub(crate) strength: Strength,
     pub(crate) engine: Engine,
     pub(crate) sessions: Vec<String>,
+    pub(crate) spaces: Spaces,
     pub(crate) keys: Vec<KeyRecord<V>>,
-    key_numbers: FxHashMap<String, u32>,
-    keys_by_name: BTreeMap<String, u32>,
     pub(crate) records: Vec<Record>,
     pub(crate) operations: Operations<V>,
     locks: Locks,
-    /// For each prefix that somebody scanned, the latest place from which.
-    scanned: BTreeMap<String, Position>,
+    pub(crate) scanned: Scanned,
     pub(crate) times: Times,
-    now: i64,
+    pub(crate) now: i64,
     /// When the running statement of each session began.
-    statements: Vec<i64>,
+    pub(crate) statements: Vec<i64>,
     /// Nothing is forgotten before so many transactions have begun.
     pub(crate) next_forgetting: u32,
     candidates: Candidates,
@@ -78,13 +101,12 @@ impl<V: Clone> Store<V> {
             strength: Strength::Asked,
             engine: Engine::new(options.recency),
             sessions: Vec::new(),
+            spaces: Spaces::new(),
             keys: Vec::new(),
-            key_numbers: FxHashMap::default(),
-            keys_by_name: BTreeMap::new(),
             records: Vec::new(),
             operations: Operations::new(),
             locks: Locks::default(),
-            scanned: BTreeMap::new(),
+            scanned: Scanned::default(),
             times: if options.recency == Recency::Commit { Times::Told } else { Times::Left },
             now: 0,
             statements: Vec::new(),
@@ -110,39 +132,6 @@ impl<V: Clone> Store<V> {
     /// All sessions' names, in order.
     pub(crate) fn session_names(&self) -> impl Iterator<Item = &str> {
         self.sessions.iter().map(String::as_str)
-    }
-
-    /// The key with this name.
-    pub fn key(&mut self, name: &str) -> Key {
-        if let Some(&key) = self.key_numbers.get(name) {
-            return Key(key);
-        }
-        let key = self.engine.key();
-        self.key_numbers.insert(name.to_owned(), key);
-        self.keys_by_name.insert(name.to_owned(), key);
-        self.keys.push(KeyRecord { name: name.to_owned(), initial: None, settled: None });
-        self.was_scanned(key, name);
-        Key(key)
-    }
-
-    /// The key's name.
-    pub fn key_name(&self, key: Key) -> &str {
-        &self.keys[key.0 as usize].name
-    }
-
-    /// Gives a key the value that it has before anybody writes it.
-    pub fn init(&mut self, key: Key, value: V) -> Result<(), Error> {
-        let used = !self.records.is_empty() || self.engine.base > 0;
-        let written = !self.engine.keys[key.0 as usize].list.is_empty();
-        let looked = |(at, record): (usize, &Record)| {
-            let ops = self.operations.of(&self.engine, self.engine.base + at as u32, record);
-            ops.iter().any(|op| op.key == key.0) || !record.scans.is_empty()
-        };
-        if used && (written || self.engine.base > 0 || self.records.iter().enumerate().any(looked)) {
-            return Err(Error::LateInit { key: self.key_name(key).to_owned() });
-        }
-        self.keys[key.0 as usize].initial = Some(value);
-        Ok(())
     }
 
     /// Begins a transaction.
@@ -175,15 +164,52 @@ impl<V: Clone> Store<V> {
     /// What the key holds, as far as the transaction can tell: `None` if it was never written, or deleted.
     pub fn read(&mut self, txn: TxnId, key: Key, choice: &mut dyn Choice) -> Result<Option<V>, Error> {
         self.must_be_open(txn)?;
-        if let Some(write) = self.last_write(txn.0, key.0) {
-            let value = self.ops(txn.0)[write as usize].value.clone();
-            self.log(txn.0, Action::OwnRead, key.0, value.clone());
-            return Ok(value);
+        if let Some(write) = self.engine.last_write(txn.0, key.0) {
+            return Ok(self.read_own(txn.0, key.0, write));
         }
         let Some(source) = self.choose(txn.0, key.0, choice) else {
             return Err(self.refuse(txn.0, Conflict(key.0)));
         };
         Ok(self.take(txn.0, key.0, source, OwnRow::No))
+    }
+
+    /// What the freshest version holds that the transaction may read, whatever its other reads return. At `ru` that is
+    /// the last committed one.
+    pub fn read_newest(&mut self, txn: TxnId, key: Key) -> Result<Option<V>, Error> {
+        self.must_be_open(txn)?;
+        if let Some(write) = self.engine.last_write(txn.0, key.0) {
+            return Ok(self.read_own(txn.0, key.0, write));
+        }
+        let mut found = std::mem::take(&mut self.candidates);
+        let newest = self.engine.newest(txn.0, key.0, &mut found);
+        self.candidates = found;
+        let Some(source) = newest else { return Err(self.refuse(txn.0, Conflict(key.0))) };
+        Ok(self.take(txn.0, key.0, source, OwnRow::No))
+    }
+
+    /// What the key holds, for a statement whose caller has locked its row: at `mvrc` the last committed version, whatever
+    /// the statement's snapshot shows. What the statement has read of the key before does not count any more. At other
+    /// levels it is [`Store::read_newest`].
+    pub fn read_under_lock(&mut self, txn: TxnId, key: Key) -> Result<Option<V>, Error> {
+        self.must_be_open(txn)?;
+        if let Some(write) = self.engine.last_write(txn.0, key.0) {
+            return Ok(self.read_own(txn.0, key.0, write));
+        }
+        if self.engine.txn(txn.0).sight != Sight::StatementPrefix {
+            return self.read_newest(txn, key);
+        }
+        let last = self.engine.last_writer(key.0);
+        Ok(self.take(txn.0, key.0, last, OwnRow::Yes))
+    }
+
+    /// The statement looks again at so many keys, from this one on, under the lock of their row: what it has read of them
+    /// before, other than its transaction's own writes, does not count any more. Only `mvrc` looks again.
+    pub fn withdraw_reads(&mut self, txn: TxnId, first: Key, count: u32) -> Result<(), Error> {
+        self.must_be_open(txn)?;
+        if self.engine.txn(txn.0).sight == Sight::StatementPrefix {
+            self.log(txn.0, Action::Withdrawal(count), first.0, None);
+        }
+        Ok(())
     }
 
     /// What the key holds, for a statement that goes on to write it if that is wanted. At `mvrc` the statement looks at
@@ -196,7 +222,7 @@ impl<V: Clone> Store<V> {
         choice: &mut dyn Choice,
     ) -> Result<Step<Option<V>>, Error> {
         self.must_be_open(txn)?;
-        if self.engine.txn(txn.0).sight != Sight::StatementPrefix || self.last_write(txn.0, key.0).is_some() {
+        if self.engine.txn(txn.0).sight != Sight::StatementPrefix || self.engine.last_write(txn.0, key.0).is_some() {
             return self.read(txn, key, choice).map(Step::Done);
         }
         let Some(seen) = self.choose(txn.0, key.0, choice) else {
@@ -208,7 +234,7 @@ impl<V: Clone> Store<V> {
         if let Some(holder) = self.lock(txn.0, key.0)? {
             return Ok(Step::Wait(holder));
         }
-        let last = self.engine.keys[key.0 as usize].list.last().map_or(INIT, |last| last.writer);
+        let last = self.engine.last_writer(key.0);
         Ok(Step::Done(self.take(txn.0, key.0, last, OwnRow::Yes)))
     }
 
@@ -220,44 +246,21 @@ impl<V: Clone> Store<V> {
         {
             return Ok(Step::Wait(holder));
         }
-        let first = self.log(txn.0, Action::Write, key.0, value);
-        if first == FirstWrite::Yes
-            && let Err(conflict) = self.engine.write(txn.0, key.0)
-        {
-            return Err(self.refuse(txn.0, conflict));
+        let before = self.engine.last_write(txn.0, key.0);
+        let number = self.operations.count(self.engine.txn(txn.0).session);
+        let written = self.engine.write(txn.0, key.0, number);
+        if written.is_err() && self.options.refusals == Refusals::Reported {
+            self.engine.unwrite(txn.0, key.0, before);
+        } else {
+            self.log(txn.0, Action::Write { before }, key.0, value);
         }
-        Ok(Step::Done(()))
-    }
-
-    /// The keys with this prefix that hold something, ascending by name.
-    pub fn scan(&mut self, txn: TxnId, prefix: &str, choice: &mut dyn Choice) -> Result<Vec<(Key, V)>, Error> {
-        self.must_be_open(txn)?;
-        let from = self.keys_by_name.range(prefix.to_owned()..);
-        let keys: Vec<u32> = from.take_while(|(name, _)| name.starts_with(prefix)).map(|(_, &key)| key).collect();
-        let mut found = Vec::new();
-        for key in keys {
-            if let Some(value) = self.read(txn, Key(key), choice)? {
-                found.push((Key(key), value));
-            }
-        }
-        self.note_scan(txn, prefix);
-        Ok(found)
-    }
-
-    /// The transaction has read all keys with this prefix.
-    pub(crate) fn note_scan(&mut self, txn: TxnId, prefix: &str) {
-        self.now += 1;
-        let (session, statement) = (self.engine.txn(txn.0).session, self.engine.running(txn.0).statement);
-        let (began, done) = (self.statements[session as usize], self.now);
-        let (at, keys) = (self.ops(txn.0).len(), self.keys.len());
-        let scan = Scan { prefix: prefix.to_owned(), at, keys, statement, began, done };
-        self.record_mut(txn.0).scans.push(scan);
+        written.map(Step::Done).map_err(|conflict| self.refuse(txn.0, conflict))
     }
 
     /// Commits.
     pub fn commit(&mut self, txn: TxnId) -> Result<(), Error> {
         self.must_be_open(txn)?;
-        self.engine.commit(txn.0).map_err(|conflict| self.refuse(txn.0, conflict))?;
+        self.engine.commit(txn.0).map_err(|conflict| self.refuse_all(txn.0, conflict))?;
         self.remember_scans(txn.0);
         self.end(txn.0);
         Ok(())
@@ -273,8 +276,8 @@ impl<V: Clone> Store<V> {
     /// Rolls back as after a conflict.
     pub(crate) fn refuse_commit(&mut self, txn: TxnId) -> Error {
         let ops = self.ops(txn.0);
-        let key = ops.iter().find(|op| op.action == Action::Write).or(ops.first()).map_or(0, |op| op.key);
-        self.refuse(txn.0, Conflict(key))
+        let key = ops.iter().find(|op| op.is_write()).or(ops.first()).map_or(0, |op| op.key);
+        self.refuse_all(txn.0, Conflict(key))
     }
 
     /// Rolls back.
@@ -298,6 +301,11 @@ impl<V: Clone> Store<V> {
     fn choose(&mut self, txn: Txn, key: u32, choice: &mut dyn Choice) -> Option<Txn> {
         let mut found = std::mem::take(&mut self.candidates);
         let reads = self.record(txn).mode;
+        if reads == Reads::Newest {
+            let newest = self.engine.newest(txn, key, &mut found);
+            self.candidates = found;
+            return newest;
+        }
         let listing = if choice.sees_sources() { Listing::All } else { Listing::Few };
         self.engine.candidates(txn, key, reads, listing, &mut found);
         let place = self.place(txn).expect("a running transaction has a place");
@@ -321,41 +329,79 @@ impl<V: Clone> Store<V> {
         chosen
     }
 
+    /// The transaction reads what it has written itself.
+    fn read_own(&mut self, txn: Txn, key: u32, write: u32) -> Option<V> {
+        let value = self.ops(txn)[write as usize].value.clone();
+        self.log(txn, Action::OwnRead(write), key, value.clone());
+        value
+    }
+
     /// The transaction reads the key from the source.
     fn take(&mut self, txn: Txn, key: u32, source: Txn, own_row: OwnRow) -> Option<V> {
+        let write = self.write_of(source, key);
         let value = self.value_of(source, key);
-        let write = if source == INIT { None } else { self.last_write(source, key) };
+        let freshness = if source == self.engine.last_writer(key) { Freshness::Last } else { Freshness::Stale };
+        if source != INIT && source >= self.engine.base && self.engine.txn(source).state == State::Open {
+            self.operations.see(self.engine.txn(source).session, write.unwrap_or(0));
+        }
         self.engine.read(txn, key, source, own_row);
-        self.log(txn, Action::Read(source, write.unwrap_or(0)), key, value.clone());
+        let action = Action::Read(source, write.unwrap_or(0));
+        self.log_op(txn, |at| Op::new(action, key, value.clone(), at).with(own_row, freshness));
         self.record_mut(txn).reads += 1;
         value
     }
 
     /// What the source wrote to the key.
     fn value_of(&self, source: Txn, key: u32) -> Option<V> {
-        if source == INIT {
-            return self.keys[key as usize].initial.clone();
+        match self.write_of(source, key) {
+            None => self.keys[key as usize].initial.clone(),
+            Some(write) => self.ops(source)[write as usize].value.clone(),
         }
-        let write = self.last_write(source, key).expect("a source has written the key");
-        self.ops(source)[write as usize].value.clone()
+    }
+
+    /// Which of the source's operations wrote what is read of it; `None` for the initial transaction.
+    pub(crate) fn write_of(&self, source: Txn, key: u32) -> Option<u32> {
+        if source == INIT || source < self.engine.base {
+            return None;
+        }
+        if let Some(version) = self.engine.version_of(source, key) {
+            return Some(self.engine.keys[key as usize].list[version].operation);
+        }
+        if self.engine.txn(source).state == State::Open {
+            return self.engine.last_write(source, key);
+        }
+        let written = self.ops(source).iter().rposition(|op| op.is_write() && op.key == key);
+        written.map(|at| at as u32)
     }
 
     fn lock(&mut self, txn: Txn, key: u32) -> Result<Option<TxnId>, Error> {
+        if self.options.locks == RowLocks::ByCaller {
+            return Ok(None);
+        }
         match self.locks.ask(txn, key) {
             Lock::Held => Ok(None),
             Lock::Wait(holder) => Ok(Some(TxnId(holder))),
             Lock::Deadlock => {
                 self.engine.roll_back(txn, State::Refused);
                 self.end(txn);
-                Err(Error::Deadlock { key: self.keys[key as usize].name.clone() })
+                Err(Error::Deadlock { key: self.key_name(Key(key)).into_owned() })
             }
         }
     }
 
+    /// A call is refused.
     fn refuse(&mut self, txn: Txn, conflict: Conflict) -> Error {
+        match self.options.refusals {
+            Refusals::RollBack => self.refuse_all(txn, conflict),
+            Refusals::Reported => Error::Serialization { key: self.key_name(Key(conflict.0)).into_owned() },
+        }
+    }
+
+    /// The transaction is refused as a whole.
+    fn refuse_all(&mut self, txn: Txn, conflict: Conflict) -> Error {
         self.engine.roll_back(txn, State::Refused);
         self.end(txn);
-        Error::Serialization { key: self.keys[conflict.0 as usize].name.clone() }
+        Error::Serialization { key: self.key_name(Key(conflict.0)).into_owned() }
     }
 
     fn end(&mut self, txn: Txn) {
@@ -364,17 +410,22 @@ impl<V: Clone> Store<V> {
         let session = self.engine.txn(txn).session;
         let record = &mut self.records[(txn - self.engine.base) as usize];
         record.ended = self.now;
-        self.operations.end(session, record);
+        record.kept = self.operations.end(session);
         if let Some(keep) = self.options.retention {
             self.forget(keep);
         }
     }
 
-    fn log(&mut self, txn: Txn, action: Action, key: u32, value: Option<V>) -> FirstWrite {
+    fn log(&mut self, txn: Txn, action: Action, key: u32, value: Option<V>) {
+        self.log_op(txn, |at| Op::new(action, key, value, at));
+    }
+
+    fn log_op(&mut self, txn: Txn, op: impl FnOnce(u32) -> Op<V>) {
         self.now += 1;
         let (session, statement) = (self.engine.txn(txn).session, self.engine.running(txn).statement);
         let began = self.statements[session as usize];
-        self.operations.push(session, Op { action, key, value, statement, began, at: self.now })
+        let at = u32::try_from(self.now - self.record(txn).began).unwrap_or(u32::MAX);
+        self.operations.push(session, op(at), statement, began);
     }
 
     /// What the transaction has done.
@@ -382,35 +433,7 @@ impl<V: Clone> Store<V> {
         self.operations.of(&self.engine, txn, self.record(txn))
     }
 
-    pub(crate) fn last_write(&self, txn: Txn, key: u32) -> Option<u32> {
-        self.operations.last_write(&self.engine, txn, self.record(txn), key)
-    }
-
-    /// A new key: whoever scanned its prefix has seen that it was not there.
-    fn was_scanned(&mut self, key: u32, name: &str) {
-        for at in 0..self.engine.open.len() {
-            let txn = self.engine.open[at];
-            if self.record(txn).scans.iter().any(|scan| name.starts_with(&scan.prefix)) {
-                self.engine.read(txn, key, INIT, OwnRow::No);
-            }
-        }
-        let looks = self.scanned.iter().filter(|(prefix, _)| name.starts_with(prefix.as_str()));
-        if let Some(looked) = looks.map(|(_, &position)| position).max() {
-            self.engine.keys[key as usize].looked = looked;
-        }
-    }
-
-    fn remember_scans(&mut self, txn: Txn) {
-        let Order::Closed(positions) = &self.engine.order else { return };
-        if !self.engine.txn(txn).sight.looks_from_a_place() {
-            return;
-        }
-        let end = positions.end();
-        let prefixes: Vec<String> = self.record(txn).scans.iter().map(|scan| scan.prefix.clone()).collect();
-        self.scanned.extend(prefixes.into_iter().map(|prefix| (prefix, end)));
-    }
-
-    fn must_be_open(&self, txn: TxnId) -> Result<(), Error> {
+    pub(crate) fn must_be_open(&self, txn: TxnId) -> Result<(), Error> {
         let how = match self.state(txn.0) {
             State::Open => return Ok(()),
             State::Committed => Ended::Committed,
@@ -428,7 +451,7 @@ impl<V: Clone> Store<V> {
         &self.records[(txn - self.engine.base) as usize]
     }
 
-    fn record_mut(&mut self, txn: Txn) -> &mut Record {
+    pub(crate) fn record_mut(&mut self, txn: Txn) -> &mut Record {
         &mut self.records[(txn - self.engine.base) as usize]
     }
 

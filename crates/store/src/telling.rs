@@ -1,22 +1,76 @@
 //! What a store tells of itself: the history, who read from whom, and what exploration has to know.
 
-use skew_model::{History, Literal};
+use rustc_hash::FxHashMap;
+use skew_model::{History, Key, Literal, TxnId};
 
-use crate::record::{Action, Footprint, FootprintStep, Recorded, status};
+use crate::log::{Action, Statement};
+use crate::record::{Footprint, FootprintStep, status};
+use crate::spaces::NAMES;
 use crate::store::Store;
+use crate::tale::{Judged, Tale};
 use crate::versions::Txn;
+
+/// A history, with what it leaves out of each operation.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// What happened.
+    pub history: History,
+    /// For each operation of the history, by number, where it comes from.
+    pub operations: Vec<ToldOperation>,
+}
+
+/// Where an operation of a history comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ToldOperation {
+    /// The store's transaction.
+    pub txn: TxnId,
+    /// The statement's number in it: how often [`Store::statement`] had been called.
+    pub statement: u32,
+    /// For a read, whether it returned the last version.
+    pub freshness: Freshness,
+}
+
+/// Whether a read returned the last version that was committed when it took place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Freshness {
+    /// The last one. Writes and reads of a transaction's own writes count as this.
+    Last,
+    /// Newer ones had been committed.
+    Stale,
+}
 
 impl<V: Clone> Store<V> {
     /// Everything that happened, transactions in the order in which they began.
     pub fn history(&self, mut literal: impl FnMut(&V) -> Literal) -> History {
-        let Store { engine, sessions, keys, records, operations, .. } = self;
-        Recorded { engine, sessions, keys, records, operations, times: self.times }.history(&mut literal)
+        self.tale(Judged::AsItWas, &mut |key| self.key_name(key).into_owned(), &mut literal).history
+    }
+
+    /// The same with names for keys, of which only those that were used are told, and where each operation comes from.
+    pub fn told(&self, mut name: impl FnMut(Key) -> String, mut literal: impl FnMut(&V) -> Literal) -> Told {
+        Tale::new(self, &mut name, &mut literal).tell(Judged::AsItWas)
     }
 
     /// The history in which transactions that were rolled back have committed what they read.
     pub(crate) fn judged_history(&self, mut literal: impl FnMut(&V) -> Literal) -> History {
-        let Store { engine, sessions, keys, records, operations, .. } = self;
-        Recorded { engine, sessions, keys, records, operations, times: self.times }.judged(&mut literal)
+        self.tale(Judged::AllCommitted, &mut |key| self.key_name(key).into_owned(), &mut literal).history
+    }
+
+    fn tale(
+        &self,
+        judged: Judged,
+        name: &mut dyn FnMut(Key) -> String,
+        literal: &mut dyn FnMut(&V) -> Literal,
+    ) -> Told {
+        let mut tale = Tale::new(self, name, literal);
+        for key in self.named_keys() {
+            tale.key(key.0);
+        }
+        tale.tell(judged)
+    }
+
+    /// The keys that have names, in the order in which they were made.
+    pub(crate) fn named_keys(&self) -> impl Iterator<Item = Key> + '_ {
+        self.spaces.made_since(NAMES, 0).map(|(key, _)| Key(key))
     }
 
     /// Whether a transaction began before another one had ended.
@@ -30,9 +84,9 @@ impl<V: Clone> Store<V> {
         self.records.iter().any(|record| !record.scans.is_empty())
     }
 
-    /// The names of all keys.
+    /// The names of all keys that have one.
     pub(crate) fn key_names(&self) -> Vec<String> {
-        self.keys.iter().map(|key| key.name.clone()).collect()
+        self.named_keys().map(|key| self.key_name(key).into_owned()).collect()
     }
 
     /// Who read from whom, transactions in the order in which they began.
@@ -43,13 +97,55 @@ impl<V: Clone> Store<V> {
 
     fn footprint(&self, txn: Txn) -> Footprint {
         let record = self.record(txn);
-        let steps = self.ops(txn).iter().filter_map(|op| match op.action {
-            Action::Write => Some(FootprintStep::Write { key: op.key }),
-            Action::OwnRead => None,
+        let counts = self.counting(txn);
+        let steps = self.ops(txn).iter().zip(counts).filter_map(|(op, counts)| match op.action() {
+            _ if counts == Counts::No => None,
+            Action::Write { .. } => Some(FootprintStep::Write { key: op.key }),
             Action::Read(source, write) => Some(FootprintStep::Read { key: op.key, source: self.place(source), write }),
+            Action::OwnRead(_) | Action::UndoneWrite | Action::UndoneRead | Action::Withdrawal(_) => None,
         });
+        let steps = steps.collect();
         let status = status(self.engine.txn(txn).state);
         let place = self.place(txn).expect("a transaction that is remembered has a place");
-        Footprint { place, level: record.level, reads: record.mode, status, steps: steps.collect() }
+        Footprint { place, level: record.level, reads: record.mode, status, steps }
     }
+
+    /// The statements of a transaction that have operations.
+    pub(crate) fn statements_of(&self, txn: Txn) -> &[Statement] {
+        self.operations.statements(&self.engine, txn, self.record(txn))
+    }
+
+    /// For each operation of a transaction, whether it counts: it was not undone, nor did its statement look again at
+    /// the key under its lock, or withdraw what it had read.
+    pub(crate) fn counting(&self, txn: Txn) -> Vec<Counts> {
+        let (ops, statements) = (self.ops(txn), self.statements_of(txn));
+        let mut counting = Vec::with_capacity(ops.len());
+        let mut looked_again: FxHashMap<u32, usize> = FxHashMap::default();
+        for (at, statement) in statements.iter().enumerate() {
+            let end = statements.get(at + 1).map_or(ops.len(), |next| next.first as usize);
+            let range = statement.first as usize..end;
+            looked_again.clear();
+            for at in range.clone() {
+                let op = &ops[at];
+                match op.action() {
+                    Action::Withdrawal(count) => looked_again.extend((op.key..op.key + count).map(|key| (key, at))),
+                    Action::Read(..) if op.is_locked() => _ = looked_again.insert(op.key, at),
+                    _ => {}
+                }
+            }
+            counting.extend(range.map(|at| match ops[at].action() {
+                Action::UndoneWrite | Action::UndoneRead | Action::Withdrawal(_) => Counts::No,
+                Action::Read(..) if looked_again.get(&ops[at].key).is_some_and(|&again| again > at) => Counts::No,
+                _ => Counts::Yes,
+            }));
+        }
+        counting
+    }
+}
+
+/// Whether an operation counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Counts {
+    Yes,
+    No,
 }

@@ -78,7 +78,7 @@ impl<'s> TransactionCore<'s> {
         Call::within(self.shared, txn, move |state| {
             state.store.statement(txn)?;
             let found = state.store.scan(txn, prefix, &mut state.choice)?;
-            let entry = |(key, value)| Entry { key: state.store.key_name(key).to_owned(), value };
+            let entry = |(key, value)| Entry { key: state.store.key_name(key).into_owned(), value };
             Ok(Step::Done(found.into_iter().map(entry).collect()))
         })
     }

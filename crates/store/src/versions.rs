@@ -15,6 +15,8 @@ const ROLLED_BACK: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Version {
     pub(crate) writer: Txn,
+    /// Which of its operations it is.
+    pub(crate) operation: u32,
     /// The writer's place in the commit order, once that is closed.
     pub(crate) position: Position,
     /// The latest place from which somebody looked at the key and took this version for the newest.
@@ -53,9 +55,9 @@ impl Versions {
         Versions { list: Vec::new(), chains: Vec::new(), dirty: Vec::new(), looked: Position::FIRST }
     }
 
-    pub(crate) fn push(&mut self, writer: Txn, session: u32, number: u32, position: Position) {
+    pub(crate) fn push(&mut self, version: Version, session: u32, number: u32) {
         let index = self.list.len() as u32;
-        self.list.push(Version { writer, position, looked: Position::FIRST });
+        self.list.push(version);
         match self.chains.binary_search_by_key(&session, |chain| chain.session) {
             Ok(at) => self.chains[at].writes.push((number, index)),
             Err(at) => self.chains.insert(at, Chain { session, writes: vec![(number, index)] }),

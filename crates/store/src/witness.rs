@@ -1,18 +1,20 @@
 //! Runs as witnesses: told from a store step by step, and replayed on a fresh one.
 
 use std::fmt;
+use std::ops::Bound;
 
 use rustc_hash::FxHashMap;
 use skew_check::{Checker, Options as CheckOptions};
 use skew_model::{
-    History, Justification, Literal, Outcome, Scope, SessionId, TxnId, Witness, WitnessAction, WitnessSource,
+    History, Justification, Key, Literal, Outcome, Scope, SessionId, TxnId, Witness, WitnessAction, WitnessSource,
     WitnessStep,
 };
 
 use crate::choice::{Choice, Place, Point};
 use crate::engine::{Recency, State};
-use crate::record::Action;
+use crate::log::{Action, Op};
 use crate::store::{Options, Reads, Step, Store};
+use crate::telling::Counts;
 use crate::versions::{INIT, Txn};
 
 /// What was shown by a run.
@@ -41,15 +43,19 @@ impl<V: Clone> Store<V> {
             let ops = self.told_ops(txn, &literal);
             let end = ended.map(|action| (record.ended, action));
             let scans = record.scans.iter().map(|scan| {
-                let before = scan.at.checked_sub(1).map(|last| self.ops(txn)[last].statement);
-                let (prefix, joined) = (scan.prefix.clone(), before == Some(scan.statement));
-                (scan.done, WitnessAction::Scan { prefix, joined })
+                let before = scan.at.checked_sub(1).and_then(|last| self.statement_of(txn, last));
+                let prefix = match scan.part.from() {
+                    Bound::Included(prefix) => String::from_utf8_lossy(prefix).into_owned(),
+                    _ => String::new(),
+                };
+                (scan.done, WitnessAction::Scan { prefix, joined: before == Some(scan.statement) })
             });
             let told = [(record.began, begin)].into_iter().chain(ops).chain(scans).chain(end);
             steps.extend(told.map(|(when, action)| (when, WitnessStep { session: session.clone(), action })));
         }
         steps.sort_by_key(|&(when, _)| when);
-        let init = self.keys.iter().filter_map(|key| Some((key.name.clone(), literal(key.initial.as_ref()?))));
+        let initial = |key: Key| Some(literal(self.keys[key.0 as usize].initial.as_ref()?));
+        let init = self.named_keys().filter_map(|key| Some((self.key_name(key).into_owned(), initial(key)?)));
         Witness {
             failure: shown.failure,
             recording: shown.recording,
@@ -63,20 +69,30 @@ impl<V: Clone> Store<V> {
     }
 
     fn told_ops(&self, txn: Txn, literal: &impl Fn(&V) -> Literal) -> Vec<(i64, WitnessAction)> {
-        let mut statement = u32::MAX;
-        let told = self.ops(txn).iter().map(|op| {
-            let joined = std::mem::replace(&mut statement, op.statement) == op.statement;
-            let key = self.keys[op.key as usize].name.clone();
+        let (began, counting) = (self.record(txn).began, self.counting(txn));
+        let mut last = None;
+        let told = self.ops(txn).iter().enumerate().filter(|&(at, _)| counting[at] == Counts::Yes).map(|(at, op)| {
+            let statement = self.statement_of(txn, at);
+            let joined = std::mem::replace(&mut last, statement) == statement;
+            let key = self.key_name(Key(op.key)).into_owned();
             let value = op.value.as_ref().map_or(Literal::Nil, literal);
-            let from = match op.action {
-                Action::Write => return (op.at, WitnessAction::Write { key, value, joined }),
-                Action::OwnRead => WitnessSource::Own,
+            let at = began + op.at();
+            let from = match op.action() {
                 Action::Read(INIT, _) => WitnessSource::Initial,
                 Action::Read(source, _) => WitnessSource::Txn(name(source)),
+                Action::OwnRead(_) => WitnessSource::Own,
+                _ => return (at, WitnessAction::Write { key, value, joined }),
             };
-            (op.at, WitnessAction::Read { key, value, from, joined })
+            (at, WitnessAction::Read { key, value, from, joined })
         });
         told.collect()
+    }
+
+    /// The number of the statement of a transaction's operation.
+    fn statement_of(&self, txn: Txn, at: usize) -> Option<u32> {
+        let statements = self.statements_of(txn);
+        let after = statements.partition_point(|statement| statement.first as usize <= at);
+        Some(statements[after.checked_sub(1)?].number)
     }
 }
 
@@ -132,7 +148,7 @@ pub fn replay_witness(witness: &Witness) -> Result<Store<Literal>, Mismatch> {
     }
     let recency = if witness.real_time { Recency::Commit } else { Recency::None };
     let mut replay = Replayed {
-        store: Store::new(Options { recency, retention: None }),
+        store: Store::new(Options { recency, ..Options::default() }),
         sessions: FxHashMap::default(),
         open: FxHashMap::default(),
         txns: FxHashMap::default(),
@@ -226,8 +242,7 @@ impl Replayed {
                 }
             }
             WitnessAction::Scan { prefix, .. } if self.store.is_open(txn) => {
-                self.store.note_scan(txn, prefix);
-                Ok(())
+                self.store.note_scan(txn, prefix).map_err(fails)
             }
             WitnessAction::Scan { .. } => Err("the transaction has ended".to_owned()),
             WitnessAction::Commit => self.store.commit(txn).map_err(fails),
@@ -268,9 +283,9 @@ impl Replayed {
             Step::Done(saw) => saw.unwrap_or(Literal::Nil),
             Step::Wait(_) => return Err("it has to wait for a lock".to_owned()),
         };
-        let read_from = self.store.ops(txn.0).last().map(|op| op.action);
+        let read_from = self.store.ops(txn.0).last().map(Op::action);
         let as_said = match (from, read_from) {
-            (WitnessSource::Own, Some(Action::OwnRead)) => true,
+            (WitnessSource::Own, Some(Action::OwnRead(_))) => true,
             (_, Some(Action::Read(found, _))) => self.store.place(found) == source,
             _ => false,
         };

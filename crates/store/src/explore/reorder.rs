@@ -152,7 +152,7 @@ impl<'run> Execution<'run> {
             let txn = &self.trace.txns[at];
             let name = self.begin(&mut partial, at, txn.reads.len());
             for &key in &txn.writes {
-                partial.engine.write(name, key).expect("weak levels have no conflicts");
+                partial.engine.write(name, key, 0).expect("weak levels have no conflicts");
             }
             match txn.status {
                 Status::Committed => partial.engine.commit(name).expect("weak levels have no conflicts"),

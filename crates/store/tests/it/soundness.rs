@@ -89,7 +89,7 @@ fn what_is_remembered_stays_within_its_levels() {
     for (at, level) in levels.into_iter().enumerate() {
         for (keep, seed) in [1, 5, 30].into_iter().flat_map(|keep| (0..runs() / 400).map(move |seed| (keep, seed))) {
             let mut dice = Dice(seed << 16 | (100 * at + keep) as u64);
-            let options = Options { recency: Recency::None, retention: Some(keep) };
+            let options = Options { retention: Some(keep), ..Options::default() };
             let (history, most) = busy(options, level, &mut dice, 600);
             let checker = Checker::new(&history, CheckOptions::default());
             assert_eq!(

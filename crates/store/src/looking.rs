@@ -1,0 +1,32 @@
+//! Looking without reading: what is committed and what others are about to write, for constraints that a database
+//! enforces at every level. None of it is part of the history.
+
+use skew_model::{Key, TxnId};
+
+use crate::engine::State;
+use crate::store::Store;
+
+impl<V: Clone> Store<V> {
+    /// What the last committed version of the key holds; in an open commit order, the last one that arrived.
+    pub fn latest(&self, key: Key) -> Option<&V> {
+        match self.engine.keys[key.0 as usize].list.last() {
+            None => self.keys[key.0 as usize].initial.as_ref(),
+            Some(last) => self.ops(last.writer)[last.operation as usize].value.as_ref(),
+        }
+    }
+
+    /// The running transactions that have written the key.
+    pub fn writers(&self, key: Key) -> impl Iterator<Item = TxnId> + '_ {
+        let dirty = self.engine.keys[key.0 as usize].dirty.iter();
+        dirty.filter(|&&writer| self.engine.txn(writer).state == State::Open).map(|&writer| TxnId(writer))
+    }
+
+    /// What a running transaction has written to the key: nothing, or that it holds nothing (`Some(None)`), or a value.
+    pub fn own_write(&self, txn: TxnId, key: Key) -> Option<Option<&V>> {
+        if !self.is_open(txn) {
+            return None;
+        }
+        let write = self.engine.last_write(txn.0, key.0)?;
+        Some(self.ops(txn.0)[write as usize].value.as_ref())
+    }
+}
