@@ -8,6 +8,8 @@ use crate::parse::ddl::Ddl;
 /// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Statement {
+    /// Nothing but white space and comments.
+    Empty,
     /// SELECT, VALUES, TABLE, INSERT, UPDATE, DELETE, MERGE. See [`crate::parse::extra`] for what the tree says in its own
     /// way.
     Sql(Box<ast::Statement>),
