@@ -3,7 +3,6 @@
 //! A statement is bound against one `Arc<Catalog>`. A statement that changes the schema clones it (objects are shared),
 //! changes the clone inside its transaction, and the commit makes it everybody's.
 
-pub(crate) mod merge;
 pub mod objects;
 
 use std::collections::BTreeMap;
@@ -16,7 +15,8 @@ pub use objects::*;
 pub type Oid = u32;
 
 /// A space of the store: where a table's rows or an index's entries are.
-pub use skew_store::Space;
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Space(pub u32);
 
 /// The schema `pg_catalog`.
 pub const PG_CATALOG: Oid = 11;

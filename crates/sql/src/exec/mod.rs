@@ -6,11 +6,41 @@
 //! - [`context`]: what the executor asks of storage, locks and functions
 //! - [`tuple`]: what flows between operators
 //! - [`run`]: what one statement keeps while it runs
+//! - `eval`, `subquery`: expressions → values
+//! - `operator`: plans → operators, one file each: `scan`, `function_scan`, `cte`, `join`, `filter`, `aggregate`,
+//!   `window`, `project_set`, `project`, `distinct`, `sort`, `limit`, `set`, `lock`, `change`
+//! - `recheck`: rows that changed before they were locked
+//! - `keys`, `columns`, `access`, `free`: values as keys, types of rows, bounds of scans, what a plan depends on
 
+mod access;
+mod aggregate;
+mod change;
+mod columns;
 pub mod context;
+mod cte;
+mod distinct;
+mod eval;
+mod filter;
+mod free;
+mod function_scan;
+mod join;
+mod keys;
+mod limit;
+mod lock;
+mod operator;
+mod project;
+mod project_set;
+mod recheck;
 pub mod run;
+mod scan;
+mod set;
+mod sort;
+mod subquery;
+#[cfg(test)]
+mod tests;
 pub mod tuple;
+mod window;
 
 pub use context::{AccessRange, Context, Limits, LockOutcome, Resume, RowCursor, RowRef};
-pub use run::Run;
+pub use run::{Run, Tuples};
 pub use tuple::{Slot, Tuple};

@@ -3,17 +3,38 @@
 //! A statement's whole evaluation, RETURNING and everything included, goes through one `Run`. Expressions and plans that
 //! it is given have to live as long as it does, because subqueries are prepared once.
 
-use std::marker::PhantomData;
+use std::sync::Arc;
 
-use crate::error::{Result, SqlError};
-use crate::exec::{Context, Tuple};
+use rustc_hash::FxHashMap;
+
+use crate::error::{Result, SqlError, SqlState};
+use crate::exec::cte::CteState;
+use crate::exec::operator::{self, Node};
+use crate::exec::subquery::Subplan;
+use crate::exec::{Context, Limits, Slot, Tuple};
 use crate::ir::{Expr, Plan, Query};
 use crate::types::Datum;
+
+/// How many steps go by between two questions whether the statement was cancelled.
+const STEPS_BETWEEN_CHECKS: u32 = 512;
 
 /// The state of a running statement. Making one costs nothing.
 #[derive(Default)]
 pub struct Run<'p> {
-    plan: PhantomData<&'p Plan>,
+    /// The tuples around: the last one is `up = 1`.
+    pub(crate) outer: Vec<Tuple>,
+    /// The operands of the CASE and NULLIF expressions around, innermost last.
+    pub(crate) operands: Vec<Datum>,
+    /// Common table expressions by number.
+    pub(crate) ctes: Vec<Option<CteState<'p>>>,
+    /// What is known of the subqueries of expressions, by the address of the query.
+    pub(crate) subqueries: FxHashMap<usize, Subplan>,
+    /// Operators of subqueries, ready to be rewound, by the address of the plan.
+    pub(crate) prepared: FxHashMap<usize, Node<'p>>,
+    kept: usize,
+    steps: u32,
+    depth: usize,
+    limits: Option<Limits>,
 }
 
 impl<'p> Run<'p> {
@@ -22,29 +43,174 @@ impl<'p> Run<'p> {
         Run::default()
     }
 
-    /// The value of an expression over a tuple.
-    pub fn eval(&mut self, _: &mut dyn Context, _: &'p Expr, _: &Tuple) -> Result<Datum> {
-        Err(SqlError::unsupported("evaluation"))
-    }
-
     /// Whether a condition is true over a tuple (neither false nor NULL).
     pub fn is_true(&mut self, cx: &mut dyn Context, condition: &'p Expr, tuple: &Tuple) -> Result<bool> {
         Ok(matches!(self.eval(cx, condition, tuple)?, Datum::Bool(true)))
     }
 
+    /// The value of an expression over a tuple, with a value for [`crate::ir::ExprKind::Operand`].
+    pub fn eval_on(&mut self, cx: &mut dyn Context, expr: &'p Expr, tuple: &Tuple, operand: Datum) -> Result<Datum> {
+        self.operands.push(operand);
+        let value = self.eval(cx, expr, tuple);
+        self.operands.pop();
+        value
+    }
+
     /// The rows of a whole query; then the data-changing parts of its WITH that nobody asked for are done, too.
-    pub fn rows(&mut self, _: &mut dyn Context, _: &'p Query) -> Result<Vec<Vec<Datum>>> {
-        Err(SqlError::unsupported("queries"))
+    pub fn rows(&mut self, cx: &mut dyn Context, query: &'p Query) -> Result<Vec<Vec<Datum>>> {
+        let mut rows = Vec::new();
+        match &query.plan {
+            // The result is made as it is given away: no tuple of values in between.
+            Plan::Project { input, columns } => {
+                let mut node = operator::open(input, self, cx)?;
+                while let Some(tuple) = node.next(self, cx)? {
+                    let row = columns.iter().map(|column| self.eval(cx, column, &tuple)).collect::<Result<_>>()?;
+                    rows.push(row);
+                }
+            }
+            plan => {
+                let mut node = operator::open(plan, self, cx)?;
+                while let Some(tuple) = node.next(self, cx)? {
+                    rows.push(values(&tuple).to_vec());
+                }
+            }
+        }
+        self.finish(cx)?;
+        Ok(rows)
     }
 
     /// All tuples of a plan: what UPDATE, DELETE and MERGE go through.
-    pub fn tuples(&mut self, _: &mut dyn Context, _: &'p Plan) -> Result<Vec<Tuple>> {
-        Err(SqlError::unsupported("plans"))
+    pub fn tuples(&mut self, cx: &mut dyn Context, plan: &'p Plan) -> Result<Vec<Tuple>> {
+        let mut node = operator::open(plan, self, cx)?;
+        let mut tuples = Vec::new();
+        while let Some(tuple) = node.next(self, cx)? {
+            self.keep(cx, weight(&tuple))?;
+            tuples.push(tuple);
+        }
+        Ok(tuples)
     }
 
-    /// Checks a tuple of a plan again after its rows were locked and had changed: the tuple as it is now, or nothing if
-    /// it no longer qualifies. Other rows of the tuple stay as they are (PostgreSQL's EvalPlanQual).
-    pub fn recheck(&mut self, _: &mut dyn Context, _: &'p Plan, _: &Tuple) -> Result<Option<Tuple>> {
-        Err(SqlError::unsupported("plans"))
+    /// The tuples of a plan one after the other, for who wants to stop early.
+    pub fn open(&mut self, cx: &mut dyn Context, plan: &'p Plan) -> Result<Tuples<'p>> {
+        Ok(Tuples(operator::open(plan, self, cx)?))
     }
+
+    /// Does the data-changing parts of WITH that nobody has asked for. [`Run::rows`] does it itself.
+    pub fn finish(&mut self, cx: &mut dyn Context) -> Result<()> {
+        (0..self.ctes.len()).try_for_each(|number| self.finish_cte(cx, number))
+    }
+
+    /// Counts memory that is kept.
+    pub(crate) fn keep(&mut self, cx: &mut dyn Context, bytes: usize) -> Result<()> {
+        self.kept += bytes;
+        if self.kept <= self.limits(cx).kept_bytes {
+            return Ok(());
+        }
+        let limit = self.limits(cx).kept_bytes;
+        Err(SqlError::new(SqlState::INSUFFICIENT_RESOURCES, "statement keeps too many rows in memory")
+            .detail(format!("A statement may keep {limit} bytes of rows for sorting, grouping and joining.")))
+    }
+
+    /// Memory that is no longer kept.
+    pub(crate) fn release(&mut self, bytes: &mut usize) {
+        self.kept = self.kept.saturating_sub(std::mem::take(bytes));
+    }
+
+    /// Counts a step of work, and asks now and then whether the statement is to stop.
+    pub(crate) fn step(&mut self, cx: &mut dyn Context) -> Result<()> {
+        self.steps += 1;
+        if self.steps < STEPS_BETWEEN_CHECKS {
+            return Ok(());
+        }
+        self.steps = 0;
+        cx.check_cancelled()
+    }
+
+    /// Goes one level deeper, if that is allowed. [`Run::leave`] comes back.
+    pub(crate) fn enter(&mut self, cx: &mut dyn Context) -> Result<()> {
+        self.depth += 1;
+        if self.depth <= self.limits(cx).depth {
+            return Ok(());
+        }
+        self.depth -= 1;
+        Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded"))
+    }
+
+    /// Comes back from [`Run::enter`].
+    pub(crate) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// The tuple `up` levels around; `tuple` is the one at hand.
+    pub(crate) fn around<'t>(&'t self, up: usize, tuple: &'t Tuple) -> Result<&'t Tuple> {
+        if up == 0 {
+            return Ok(tuple);
+        }
+        let index = self.outer.len().checked_sub(up);
+        index.map(|index| &self.outer[index]).ok_or_else(|| internal("a column of a query that is not around"))
+    }
+
+    /// Does something inside of a tuple: `up = 1` there.
+    pub(crate) fn inside<T>(&mut self, tuple: Tuple, act: impl FnOnce(&mut Self) -> Result<T>) -> (Tuple, Result<T>) {
+        self.outer.push(tuple);
+        let result = act(self);
+        let tuple = self.outer.pop().expect("what is pushed here is popped here");
+        (tuple, result)
+    }
+
+    fn limits(&mut self, cx: &mut dyn Context) -> Limits {
+        *self.limits.get_or_insert_with(|| cx.limits())
+    }
+}
+
+/// The tuples of a plan under way.
+pub struct Tuples<'p>(Node<'p>);
+
+impl<'p> Tuples<'p> {
+    /// The next one.
+    pub fn next(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Option<Tuple>> {
+        self.0.next(run, cx)
+    }
+}
+
+/// The values of a tuple whose one slot has values.
+pub(crate) fn values(tuple: &Tuple) -> &[Datum] {
+    match tuple.slot(0) {
+        Slot::Values(values) => values,
+        Slot::Row(_) | Slot::Missing => &[],
+    }
+}
+
+/// The same, shared.
+pub(crate) fn shared_values(tuple: &Tuple) -> Arc<[Datum]> {
+    match tuple.slot(0) {
+        Slot::Values(values) => values.clone(),
+        Slot::Row(_) | Slot::Missing => Arc::new([]),
+    }
+}
+
+/// About how much memory a tuple takes.
+pub(crate) fn weight(tuple: &Tuple) -> usize {
+    let slot = |slot: &Slot| match slot {
+        Slot::Values(values) => values.iter().map(datum_weight).sum(),
+        Slot::Row(_) | Slot::Missing => 0,
+    };
+    size_of::<Tuple>() + tuple.slots().map(slot).sum::<usize>()
+}
+
+/// About how much memory a value takes.
+pub(crate) fn datum_weight(value: &Datum) -> usize {
+    size_of::<Datum>()
+        + match value {
+            Datum::Text(text) => text.len(),
+            Datum::Bytes(bytes) => bytes.len(),
+            Datum::Array(array) => array.items.iter().map(datum_weight).sum(),
+            Datum::Record(record) => record.fields.iter().map(datum_weight).sum(),
+            _ => 0,
+        }
+}
+
+/// A broken rule of our own.
+pub(crate) fn internal(rule: &str) -> SqlError {
+    SqlError::new(SqlState::INTERNAL_ERROR, format!("plan is broken: {rule}"))
 }

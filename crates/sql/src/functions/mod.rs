@@ -8,7 +8,6 @@ mod arithmetic;
 mod comparison;
 mod define;
 mod kinds;
-mod pattern;
 mod registry;
 pub mod resolve;
 mod text;

@@ -4,19 +4,12 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::functions::{Function, arithmetic, comparison, pattern, text};
+use crate::functions::{Function, arithmetic, comparison, text};
 
 type ByName = FxHashMap<&'static str, Vec<&'static Function>>;
 
 /// The tables of functions, by topic.
-static FUNCTIONS: &[&[Function]] = &[
-    arithmetic::FUNCTIONS,
-    pattern::like::FUNCTIONS,
-    text::basic::FUNCTIONS,
-    text::bytes::FUNCTIONS,
-    text::pad::FUNCTIONS,
-    text::pieces::FUNCTIONS,
-];
+static FUNCTIONS: &[&[Function]] = &[arithmetic::FUNCTIONS, text::FUNCTIONS];
 
 /// The tables of operators.
 static OPERATORS: &[&[Function]] = &[
@@ -25,10 +18,7 @@ static OPERATORS: &[&[Function]] = &[
     arithmetic::FLOATS,
     arithmetic::FLOAT_SIGNS,
     comparison::OPERATORS,
-    comparison::EQUALITY,
-    pattern::like::OPERATORS,
-    text::basic::OPERATORS,
-    text::bytes::OPERATORS,
+    text::OPERATORS,
 ];
 
 /// The functions of the schema `skew`.

@@ -1,0 +1,274 @@
+//! Arrays: made of items, looked into, changed in one place.
+
+use std::sync::Arc;
+
+use crate::error::{Result, SqlError, SqlState};
+use crate::exec::{Context, Run, Tuple};
+use crate::ir::{Expr, Subscript};
+use crate::types::{ArrayValue, Datum, Type};
+
+impl<'p> Run<'p> {
+    pub(super) fn make_array(
+        &mut self,
+        cx: &mut dyn Context,
+        items: &'p [Expr],
+        ty: Type,
+        tuple: &Tuple,
+    ) -> Result<Datum> {
+        let nested = items.first().is_some_and(|item| item.ty() == ty);
+        let values = self.eval_all(cx, items, tuple)?;
+        if nested { stack(values, element_of(cx, ty)) } else { Ok(flat(values, element_of(cx, ty))) }
+    }
+
+    pub(super) fn subscript(
+        &mut self,
+        cx: &mut dyn Context,
+        arg: &'p Expr,
+        indices: &'p [Subscript],
+        tuple: &Tuple,
+    ) -> Result<Datum> {
+        match self.eval(cx, arg, tuple)? {
+            Datum::Array(array) => Ok(match self.bounds(cx, indices, tuple)? {
+                Some(bounds) if bounds.slice => slice(&array, &bounds),
+                Some(bounds) => element(&array, &bounds),
+                None => Datum::Null,
+            }),
+            Datum::Null => Ok(Datum::Null),
+            _ => Err(SqlError::unsupported("a subscript of something that is not an array")),
+        }
+    }
+
+    pub(super) fn replace(
+        &mut self,
+        cx: &mut dyn Context,
+        arg: &'p Expr,
+        indices: &'p [Subscript],
+        value: &'p Expr,
+        tuple: &Tuple,
+    ) -> Result<Datum> {
+        let old = match self.eval(cx, arg, tuple)? {
+            Datum::Array(array) => (*array).clone(),
+            Datum::Null => ArrayValue { element: element_of(cx, arg.ty()), dimensions: Vec::new(), items: Vec::new() },
+            _ => return Err(SqlError::unsupported("a subscript of something that is not an array")),
+        };
+        let Some(bounds) = self.bounds(cx, indices, tuple)? else {
+            let message = "array subscript in assignment must not be null";
+            return Err(SqlError::new(SqlState::NULL_VALUE_NOT_ALLOWED, message));
+        };
+        let value = self.eval(cx, value, tuple)?;
+        if !bounds.slice {
+            return Ok(Datum::Array(Arc::new(with_element(old, &bounds, value)?)));
+        }
+        match value {
+            Datum::Array(items) => Ok(Datum::Array(Arc::new(with_slice(old, &bounds, &items)?))),
+            // As in PostgreSQL: a NULL array assigned to a slice changes nothing.
+            _ => Ok(Datum::Array(Arc::new(old))),
+        }
+    }
+
+    /// The subscripts' values; nothing if one is NULL.
+    fn bounds(&mut self, cx: &mut dyn Context, indices: &'p [Subscript], tuple: &Tuple) -> Result<Option<Bounds>> {
+        let slice = indices.iter().any(|index| matches!(index, Subscript::Slice(..)));
+        let mut ranges = Vec::with_capacity(indices.len());
+        for index in indices {
+            let (from, to) = match index {
+                Subscript::Index(index) => (None, Some(index)),
+                Subscript::Slice(from, to) => (from.as_ref(), to.as_ref()),
+            };
+            let Some(low) = self.bound(cx, from, tuple)? else { return Ok(None) };
+            let Some(high) = self.bound(cx, to, tuple)? else { return Ok(None) };
+            // In a slice, a plain `[i]` means `[1:i]`.
+            let one = matches!(index, Subscript::Index(_)).then_some(1);
+            ranges.push((low.or(one), high));
+        }
+        Ok(Some(Bounds { slice, ranges }))
+    }
+
+    /// One bound: outer `None` if it is NULL, inner `None` if it is left out.
+    fn bound(&mut self, cx: &mut dyn Context, expr: Option<&'p Expr>, tuple: &Tuple) -> Result<Option<Option<i64>>> {
+        let Some(expr) = expr else { return Ok(Some(None)) };
+        Ok(match self.eval(cx, expr, tuple)? {
+            Datum::Int(value) => Some(Some(value)),
+            _ => None,
+        })
+    }
+}
+
+/// Subscripts with their values: lower and upper bound of each dimension.
+struct Bounds {
+    slice: bool,
+    ranges: Vec<(Option<i64>, Option<i64>)>,
+}
+
+/// The type of an array's elements.
+fn element_of(cx: &mut dyn Context, array: Type) -> Type {
+    let _ = (cx, array);
+    Type::TEXT
+}
+
+/// The array of the values of a subquery.
+pub(crate) fn array_of(cx: &mut dyn Context, items: Vec<Datum>, item: Type) -> Result<Datum> {
+    let _ = cx;
+    Ok(flat(items, item))
+}
+
+/// An array of one dimension.
+fn flat(items: Vec<Datum>, element: Type) -> Datum {
+    let dimensions = if items.is_empty() { Vec::new() } else { vec![(items.len(), 1)] };
+    Datum::Array(Arc::new(ArrayValue { element, dimensions, items }))
+}
+
+/// An array of arrays: one dimension more. NULLs and empty arrays count as empty.
+fn stack(arrays: Vec<Datum>, element: Type) -> Result<Datum> {
+    let mismatch = || {
+        let message = "multidimensional arrays must have array expressions with matching dimensions";
+        SqlError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, message)
+    };
+    let mut items = Vec::new();
+    let mut inner: Option<Vec<(usize, i32)>> = None;
+    for array in &arrays {
+        let dimensions = match array {
+            Datum::Array(array) => array.dimensions.clone(),
+            _ => Vec::new(),
+        };
+        match &inner {
+            Some(inner) if *inner != dimensions => return Err(mismatch()),
+            Some(_) => {}
+            None => inner = Some(dimensions),
+        }
+        if let Datum::Array(array) = array {
+            items.extend(array.items.iter().cloned());
+        }
+    }
+    if items.is_empty() {
+        return Ok(flat(items, element));
+    }
+    let dimensions = std::iter::once((arrays.len(), 1)).chain(inner.unwrap_or_default()).collect();
+    Ok(Datum::Array(Arc::new(ArrayValue { element, dimensions, items })))
+}
+
+/// `a[1][2]`: NULL outside of the bounds, and if there are not as many subscripts as dimensions.
+fn element(array: &ArrayValue, bounds: &Bounds) -> Datum {
+    offset(array, bounds).and_then(|offset| array.items.get(offset)).cloned().unwrap_or_default()
+}
+
+/// The place of an element among the items.
+fn offset(array: &ArrayValue, bounds: &Bounds) -> Option<usize> {
+    if array.dimensions.len() != bounds.ranges.len() {
+        return None;
+    }
+    let mut offset = 0;
+    for (&(length, low), (_, index)) in array.dimensions.iter().zip(&bounds.ranges) {
+        let place = usize::try_from((*index)? - i64::from(low)).ok().filter(|place| *place < length)?;
+        offset = offset * length + place;
+    }
+    Some(offset)
+}
+
+/// `a[1:2]`: what the bounds cover of the array, with lower bounds of one.
+fn slice(array: &ArrayValue, bounds: &Bounds) -> Datum {
+    let nothing = || flat(Vec::new(), array.element);
+    if bounds.ranges.len() > array.dimensions.len() {
+        return nothing();
+    }
+    let Some(ranges) = places(array, bounds) else { return nothing() };
+    let mut items = Vec::new();
+    gather(array, &ranges, 0, 0, &mut items);
+    let dimensions = ranges.iter().map(|(from, to)| (to - from, 1)).collect();
+    Datum::Array(Arc::new(ArrayValue { element: array.element, dimensions, items }))
+}
+
+/// The half-open ranges of places in each dimension that the bounds cover; nothing if they cover nothing.
+fn places(array: &ArrayValue, bounds: &Bounds) -> Option<Vec<(usize, usize)>> {
+    let mut ranges = Vec::with_capacity(array.dimensions.len());
+    for (dimension, &(length, low)) in array.dimensions.iter().enumerate() {
+        let low = i64::from(low);
+        let last = low + i64::try_from(length).expect("arrays are shorter than i64") - 1;
+        let (from, to) = bounds.ranges.get(dimension).copied().unwrap_or_default();
+        let (from, to) = (from.unwrap_or(low).max(low), to.unwrap_or(last).min(last));
+        if from > to {
+            return None;
+        }
+        let place = |index: i64| usize::try_from(index - low).expect("clipped to the array's bounds");
+        ranges.push((place(from), place(to) + 1));
+    }
+    (!ranges.is_empty()).then_some(ranges)
+}
+
+fn gather(array: &ArrayValue, ranges: &[(usize, usize)], dimension: usize, base: usize, items: &mut Vec<Datum>) {
+    let Some(&(from, to)) = ranges.get(dimension) else {
+        items.extend(array.items.get(base).cloned());
+        return;
+    };
+    for place in from..to {
+        gather(array, ranges, dimension + 1, base * array.dimensions[dimension].0 + place, items);
+    }
+}
+
+fn out_of_range() -> SqlError {
+    SqlError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, "array subscript out of range")
+}
+
+/// The most items that an array has, as in PostgreSQL.
+const LARGEST_ARRAY: i64 = 134_217_727;
+
+/// An array with one element replaced. Only arrays of one dimension grow.
+fn with_element(mut array: ArrayValue, bounds: &Bounds, value: Datum) -> Result<ArrayValue> {
+    if array.dimensions.is_empty() {
+        let lows = bounds.ranges.iter().map(|(_, index)| index.and_then(|index| i32::try_from(index).ok()));
+        array.dimensions = lows.map(|low| low.map(|low| (1, low))).collect::<Option<_>>().ok_or_else(out_of_range)?;
+        array.items = vec![value];
+        return Ok(array);
+    }
+    if let (&[dimension], &[(_, Some(index))]) = (&array.dimensions[..], &bounds.ranges[..]) {
+        grow(&mut array, dimension, index, index)?;
+    }
+    let offset = offset(&array, bounds).ok_or_else(out_of_range)?;
+    array.items[offset] = value;
+    Ok(array)
+}
+
+/// An array with a slice replaced.
+fn with_slice(mut array: ArrayValue, bounds: &Bounds, source: &ArrayValue) -> Result<ArrayValue> {
+    let [(from, to)] = bounds.ranges[..] else {
+        return Err(SqlError::unsupported("assignment to a slice of several dimensions"));
+    };
+    if array.dimensions.len() > 1 {
+        return Err(SqlError::unsupported("assignment to a slice of several dimensions"));
+    }
+    let dimension = array.dimensions.first().copied().unwrap_or((0, 1));
+    let low = i64::from(dimension.1);
+    let length = i64::try_from(dimension.0).map_err(|_| out_of_range())?;
+    let (from, to) = (from.unwrap_or(low), to.unwrap_or(low + length - 1));
+    let wanted = usize::try_from(to.saturating_sub(from).saturating_add(1)).unwrap_or(0);
+    if source.items.len() < wanted {
+        return Err(SqlError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, "source array too small"));
+    }
+    if wanted == 0 {
+        return Ok(array);
+    }
+    let dimension =
+        if array.dimensions.is_empty() { (0, i32::try_from(from).map_err(|_| out_of_range())?) } else { dimension };
+    grow(&mut array, dimension, from, to)?;
+    let low = i64::from(array.dimensions[0].1);
+    let place = usize::try_from(from - low).map_err(|_| out_of_range())?;
+    array.items[place..place + wanted].clone_from_slice(&source.items[..wanted]);
+    Ok(array)
+}
+
+/// Makes room for the indices `from ..= to` in an array of one dimension; what was not there is NULL.
+fn grow(array: &mut ArrayValue, (length, low): (usize, i32), from: i64, to: i64) -> Result<()> {
+    let end = i64::from(low) + i64::try_from(length).map_err(|_| out_of_range())?;
+    let new_low = from.min(i64::from(low));
+    let new_length = to.max(end - 1) - new_low + 1;
+    if new_length > LARGEST_ARRAY {
+        let message = format!("array size exceeds the maximum allowed ({LARGEST_ARRAY})");
+        return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
+    }
+    let before = usize::try_from(i64::from(low) - new_low).map_err(|_| out_of_range())?;
+    let new_length = usize::try_from(new_length).map_err(|_| out_of_range())?;
+    array.items.splice(0..0, std::iter::repeat_n(Datum::Null, before));
+    array.items.resize(new_length, Datum::Null);
+    array.dimensions = vec![(new_length, i32::try_from(new_low).map_err(|_| out_of_range())?)];
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! Calls of functions and casts.
+
+use std::sync::Arc;
+
+use crate::catalog::{Returns, UserFunction};
+use crate::error::{Result, SqlError, SqlState};
+use crate::exec::{Context, Run, Tuple};
+use crate::functions::{Body, Function, Site};
+use crate::ir::{Expr, ExprKind};
+use crate::types::{Datum, Typed};
+
+impl<'p> Run<'p> {
+    pub(super) fn call(
+        &mut self,
+        cx: &mut dyn Context,
+        function: &'static Function,
+        args: &'p [Expr],
+        returns: Typed,
+        tuple: &Tuple,
+    ) -> Result<Datum> {
+        // Almost all calls have few arguments, and those need no memory.
+        match args {
+            [] => self.apply(cx, function, &[], &[], returns),
+            [one] => self.call_with(cx, function, [one], returns, tuple),
+            [one, two] => self.call_with(cx, function, [one, two], returns, tuple),
+            [one, two, three] => self.call_with(cx, function, [one, two, three], returns, tuple),
+            many => {
+                let values = self.eval_all(cx, many, tuple)?;
+                let types: Vec<Typed> = many.iter().map(|arg| arg.typed).collect();
+                self.apply(cx, function, &values, &types, returns)
+            }
+        }
+    }
+
+    fn call_with<const N: usize>(
+        &mut self,
+        cx: &mut dyn Context,
+        function: &'static Function,
+        args: [&'p Expr; N],
+        returns: Typed,
+        tuple: &Tuple,
+    ) -> Result<Datum> {
+        let mut values = [const { Datum::Null }; N];
+        for (value, arg) in values.iter_mut().zip(args) {
+            *value = self.eval(cx, arg, tuple)?;
+        }
+        self.apply(cx, function, &values, &args.map(|arg| arg.typed), returns)
+    }
+
+    /// Calls a built-in function with values.
+    pub(crate) fn apply(
+        &mut self,
+        cx: &mut dyn Context,
+        function: &'static Function,
+        values: &[Datum],
+        types: &[Typed],
+        returns: Typed,
+    ) -> Result<Datum> {
+        if function.strict && values.iter().any(Datum::is_null) {
+            return Ok(Datum::Null);
+        }
+        match &function.body {
+            Body::Scalar(body) => body(cx, values, &Site { args: types, returns }),
+            Body::Set { .. } => Err(not_a_place_for_sets()),
+            Body::Aggregate(_) | Body::OrderedSet { .. } | Body::Window(_) => {
+                Err(SqlError::new(SqlState::GROUPING_ERROR, format!("{} is not allowed here", function.name)))
+            }
+        }
+    }
+
+    pub(super) fn user_call(
+        &mut self,
+        cx: &mut dyn Context,
+        function: &Arc<UserFunction>,
+        args: &'p [Expr],
+        tuple: &Tuple,
+    ) -> Result<Datum> {
+        let values = self.eval_all(cx, args, tuple)?;
+        if function.strict && values.iter().any(Datum::is_null) {
+            return Ok(Datum::Null);
+        }
+        if returns_set(function) {
+            return Err(not_a_place_for_sets());
+        }
+        cx.call(function, values)
+    }
+
+    pub(super) fn cast(
+        &mut self,
+        cx: &mut dyn Context,
+        arg: &'p Expr,
+        to: Typed,
+        explicit: bool,
+        tuple: &Tuple,
+    ) -> Result<Datum> {
+        let value = self.eval(cx, arg, tuple)?;
+        self.convert(cx, value, arg.typed, to, explicit)
+    }
+
+    /// Converts a value.
+    pub(crate) fn convert(
+        &mut self,
+        cx: &mut dyn Context,
+        value: Datum,
+        from: Typed,
+        to: Typed,
+        explicit: bool,
+    ) -> Result<Datum> {
+        let _ = (from, to, explicit, cx);
+        Ok(value)
+    }
+}
+
+/// What a call in FROM or of a set-returning function gives.
+pub(crate) enum SetRows {
+    /// Rows: the columns of each.
+    Rows(Vec<Vec<Datum>>),
+    /// One value, of a function that is not set-returning, or of any other expression.
+    Value(Datum),
+}
+
+/// The rows of a call.
+pub(crate) fn set_rows<'p>(call: &'p Expr, tuple: &Tuple, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<SetRows> {
+    match &call.kind {
+        ExprKind::Call { function, args } => {
+            let Body::Set { rows, .. } = &function.body else { return run.eval(cx, call, tuple).map(SetRows::Value) };
+            let values = run.eval_all(cx, args, tuple)?;
+            if function.strict && values.iter().any(Datum::is_null) {
+                return Ok(SetRows::Rows(Vec::new()));
+            }
+            let types: Vec<Typed> = args.iter().map(|arg| arg.typed).collect();
+            rows(cx, &values, &Site { args: &types, returns: call.typed }).map(SetRows::Rows)
+        }
+        ExprKind::UserCall { function, args } if returns_set(function) => {
+            let values = run.eval_all(cx, args, tuple)?;
+            if function.strict && values.iter().any(Datum::is_null) {
+                return Ok(SetRows::Rows(Vec::new()));
+            }
+            cx.call_rows(function, values).map(SetRows::Rows)
+        }
+        _ => run.eval(cx, call, tuple).map(SetRows::Value),
+    }
+}
+
+fn returns_set(function: &UserFunction) -> bool {
+    matches!(function.returns, Returns::Set(_) | Returns::Table)
+}
+
+fn not_a_place_for_sets() -> SqlError {
+    SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "set-valued function called in context that cannot accept a set")
+}

@@ -1,0 +1,154 @@
+//! Expressions → values: three-valued logic, and no cell is read before it is needed.
+
+mod arrays;
+mod calls;
+mod compare;
+mod logic;
+
+pub(crate) use arrays::array_of;
+pub(crate) use calls::{SetRows, set_rows};
+pub(crate) use compare::{RowComparison, Verdict};
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::exec::run::internal;
+use crate::exec::{Context, Run, Slot, Tuple};
+use crate::functions::Question;
+use crate::ir::{ColumnRef, Expr, ExprKind};
+use crate::types::{Datum, RecordShape};
+
+impl<'p> Run<'p> {
+    /// The value of an expression over a tuple.
+    pub fn eval(&mut self, cx: &mut dyn Context, expr: &'p Expr, tuple: &Tuple) -> Result<Datum> {
+        match &expr.kind {
+            ExprKind::Const(value) => Ok(value.clone()),
+            ExprKind::Column(column) => self.column(cx, column, tuple),
+            ExprKind::Param(number) => cx.param(*number),
+            ExprKind::Variable(slot) => cx.variable(*slot),
+            ExprKind::Operand => {
+                self.operands.last().cloned().ok_or_else(|| internal("an operand outside of its expression"))
+            }
+            _ => {
+                self.enter(cx)?;
+                let value = self.eval_nested(cx, expr, tuple);
+                self.leave();
+                value
+            }
+        }
+    }
+
+    fn column(&mut self, cx: &mut dyn Context, column: &ColumnRef, tuple: &Tuple) -> Result<Datum> {
+        match self.around(column.up, tuple)?.slot(column.slot) {
+            Slot::Row(row) => cx.cell(*row, column.column),
+            Slot::Values(values) => Ok(values.get(column.column).cloned().unwrap_or_default()),
+            Slot::Missing => Ok(Datum::Null),
+        }
+    }
+
+    fn eval_nested(&mut self, cx: &mut dyn Context, expr: &'p Expr, tuple: &Tuple) -> Result<Datum> {
+        match &expr.kind {
+            ExprKind::Call { function, args } => self.call(cx, function, args, expr.typed, tuple),
+            ExprKind::UserCall { function, args } => self.user_call(cx, function, args, tuple),
+            ExprKind::Cast { arg, explicit } => self.cast(cx, arg, expr.typed, *explicit, tuple),
+            ExprKind::And(args) => self.and(cx, args, tuple),
+            ExprKind::Or(args) => self.or(cx, args, tuple),
+            ExprKind::Not(arg) => Ok(match self.eval(cx, arg, tuple)? {
+                Datum::Bool(value) => Datum::Bool(!value),
+                _ => Datum::Null,
+            }),
+            ExprKind::IsNull(arg) => Ok(Datum::Bool(logic::is_null(&self.eval(cx, arg, tuple)?))),
+            ExprKind::IsNotNull(arg) => Ok(Datum::Bool(logic::is_not_null(&self.eval(cx, arg, tuple)?))),
+            ExprKind::IsBool { arg, value, negated } => {
+                let is = match (self.eval(cx, arg, tuple)?, value) {
+                    (Datum::Bool(arg), Some(value)) => arg == *value,
+                    (arg, None) => arg.is_null(),
+                    _ => false,
+                };
+                Ok(Datum::Bool(is != *negated))
+            }
+            ExprKind::IsDistinct { args, negated } => self.is_distinct(cx, args, *negated, tuple),
+            ExprKind::Case { operand, branches, otherwise } => {
+                self.case(cx, operand.as_deref(), branches, otherwise.as_deref(), tuple)
+            }
+            ExprKind::Coalesce(args) => self.coalesce(cx, args, tuple),
+            ExprKind::NullIf { value, equal } => self.null_if(cx, value, equal, tuple),
+            ExprKind::Extreme { args, greatest } => self.extreme(cx, args, *greatest, tuple),
+            ExprKind::Quantified { arg, operator, list, all } => self.quantified(cx, arg, operator, list, *all, tuple),
+            ExprKind::MakeRow { fields, shape } => Ok(Datum::record(shape.clone(), self.eval_all(cx, fields, tuple)?)),
+            ExprKind::CompareRows { operator, left, right } => self.compare_rows(cx, *operator, left, right, tuple),
+            ExprKind::Row { up, slot, shape } => self.whole_row(cx, *up, *slot, shape, tuple),
+            ExprKind::System { up, slot, column } => match self.around(*up, tuple)?.slot(*slot) {
+                Slot::Row(row) => cx.system_column(*row, *column),
+                Slot::Values(_) | Slot::Missing => Ok(Datum::Null),
+            },
+            ExprKind::Field { arg, index } => Ok(match self.eval(cx, arg, tuple)? {
+                Datum::Record(record) => record.fields.get(*index).cloned().unwrap_or_default(),
+                _ => Datum::Null,
+            }),
+            ExprKind::ReplaceField { arg, index, value, shape } => {
+                self.replace_field(cx, arg, *index, value, shape, tuple)
+            }
+            ExprKind::MakeArray(items) => self.make_array(cx, items, expr.ty(), tuple),
+            ExprKind::Subscript { arg, indices } => self.subscript(cx, arg, indices, tuple),
+            ExprKind::Replace { arg, indices, value } => self.replace(cx, arg, indices, value, tuple),
+            ExprKind::Subquery { kind, query } => self.subquery(cx, kind, query, tuple),
+            ExprKind::NextValue(sequence) => cx.ask(Question::NextValue(*sequence)),
+            ExprKind::Const(_)
+            | ExprKind::Column(_)
+            | ExprKind::Param(_)
+            | ExprKind::Variable(_)
+            | ExprKind::Operand => Err(internal("an expression without parts is evaluated at once")),
+        }
+    }
+
+    /// The values of several expressions.
+    pub(crate) fn eval_all(&mut self, cx: &mut dyn Context, exprs: &'p [Expr], tuple: &Tuple) -> Result<Vec<Datum>> {
+        let mut values = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            values.push(self.eval(cx, expr, tuple)?);
+        }
+        Ok(values)
+    }
+
+    fn whole_row(
+        &mut self,
+        cx: &mut dyn Context,
+        up: usize,
+        slot: usize,
+        shape: &Arc<RecordShape>,
+        tuple: &Tuple,
+    ) -> Result<Datum> {
+        let row = match self.around(up, tuple)?.slot(slot) {
+            Slot::Missing => return Ok(Datum::Null),
+            Slot::Values(values) => return Ok(Datum::record(shape.clone(), values.to_vec())),
+            Slot::Row(row) => *row,
+        };
+        let table = cx.catalog().table(row.table).ok_or_else(|| internal("a row of a table that is gone"))?;
+        let columns = table.columns.iter().enumerate().filter(|(_, column)| !column.dropped);
+        let columns: Vec<usize> = columns.map(|(position, _)| position).collect();
+        let mut fields = Vec::with_capacity(columns.len());
+        for column in columns {
+            fields.push(cx.cell(row, column)?);
+        }
+        Ok(Datum::record(shape.clone(), fields))
+    }
+
+    fn replace_field(
+        &mut self,
+        cx: &mut dyn Context,
+        arg: &'p Expr,
+        index: usize,
+        value: &'p Expr,
+        shape: &Arc<RecordShape>,
+        tuple: &Tuple,
+    ) -> Result<Datum> {
+        let mut fields = match self.eval(cx, arg, tuple)? {
+            Datum::Record(record) => record.fields.clone(),
+            _ => vec![Datum::Null; shape.fields.len()],
+        };
+        let value = self.eval(cx, value, tuple)?;
+        *fields.get_mut(index).ok_or_else(|| internal("a field that the record does not have"))? = value;
+        Ok(Datum::record(shape.clone(), fields))
+    }
+}

@@ -1,0 +1,63 @@
+//! Operators: each turns a node of a plan into a stream of tuples.
+
+use crate::error::Result;
+use crate::exec::{Context, Run, Tuple};
+use crate::exec::{
+    aggregate, change, cte, distinct, filter, function_scan, join, limit, lock, project, scan, set, sort,
+};
+use crate::exec::{project_set, window};
+use crate::ir::{Plan, SetKind};
+
+/// A stream of tuples that can begin again.
+pub(crate) trait Operator<'p> {
+    /// The next tuple.
+    fn next(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Option<Tuple>>;
+
+    /// Begins again: the tuples around may have changed. Nothing is evaluated before the next tuple is asked for.
+    fn rewind(&mut self, run: &mut Run<'p>);
+
+    /// Nobody will ask for more than so many tuples.
+    fn bound(&mut self, _tuples: usize) {}
+}
+
+/// An operator of any kind.
+pub(crate) type Node<'p> = Box<dyn Operator<'p> + 'p>;
+
+/// Makes the operators of a plan. Reads nothing.
+pub(crate) fn open<'p>(plan: &'p Plan, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Node<'p>> {
+    run.enter(cx)?;
+    let node = node(plan, run, cx);
+    run.leave();
+    node
+}
+
+fn node<'p>(plan: &'p Plan, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Node<'p>> {
+    Ok(match plan {
+        Plan::One => Box::new(scan::One::default()),
+        Plan::Empty { .. } => Box::new(scan::Empty),
+        Plan::Scan(plan) => Box::new(scan::Scan::new(plan)),
+        Plan::Virtual(table) => Box::new(scan::Virtual::new(table)),
+        Plan::Values(rows) => Box::new(scan::Values::new(rows)),
+        // A query's tuples have one slot of values already, which is the slot of the FROM item.
+        Plan::Subquery(query) => open(&query.plan, run, cx)?,
+        Plan::Function(plan) => Box::new(function_scan::FunctionScan::new(plan)),
+        Plan::Cte { cte } => Box::new(cte::CteScan::new(*cte)),
+        Plan::Join(plan) => join::open(plan, run, cx)?,
+        Plan::Filter { input, condition } => Box::new(filter::Filter { input: open(input, run, cx)?, condition }),
+        Plan::Aggregate(plan) => Box::new(aggregate::Aggregate::new(plan, open(&plan.input, run, cx)?)),
+        Plan::Window { input, calls } => Box::new(window::Window::new(calls, open(input, run, cx)?)),
+        Plan::ProjectSet { input, calls } => Box::new(project_set::ProjectSet::new(calls, open(input, run, cx)?)),
+        Plan::Project { input, columns } => Box::new(project::Project::new(columns, open(input, run, cx)?)),
+        Plan::Distinct(input) => Box::new(distinct::Distinct::new(input, run, cx)?),
+        Plan::DistinctOn { input, keys } => Box::new(distinct::DistinctOn::new(keys, open(input, run, cx)?)),
+        Plan::Sort { input, keys } => Box::new(sort::Sort::new(keys, open(input, run, cx)?)),
+        Plan::Limit(plan) => Box::new(limit::Limit::new(plan, open(&plan.input, run, cx)?)),
+        Plan::SetOperation { kind: SetKind::Union, all, left, right } => set::union(*all, left, right, run, cx)?,
+        Plan::SetOperation { kind, all, left, right } => {
+            Box::new(set::Counted::new(*kind == SetKind::Except, *all, left, right, run, cx)?)
+        }
+        Plan::Lock { input, locks } => Box::new(lock::Lock { plan: input, input: open(input, run, cx)?, locks }),
+        Plan::With { ctes, input } => cte::open_with(ctes, input, run, cx)?,
+        Plan::Change(plan) => Box::new(change::Change::new(plan)),
+    })
+}

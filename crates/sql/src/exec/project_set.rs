@@ -1,0 +1,90 @@
+//! Set-returning functions in a select list: in lockstep, as many tuples as the longest has rows.
+
+use std::sync::Arc;
+
+use crate::catalog::ParameterMode;
+use crate::error::Result;
+use crate::exec::columns::named;
+use crate::exec::eval::{SetRows, set_rows};
+use crate::exec::operator::{Node, Operator};
+use crate::exec::{Context, Run, Slot, Tuple};
+use crate::functions::Body;
+use crate::ir::{Expr, ExprKind};
+use crate::types::{Datum, RecordShape};
+
+pub(crate) struct ProjectSet<'p> {
+    input: Node<'p>,
+    calls: &'p [Expr],
+    /// What the rows of each call are records of, if they have several columns.
+    shapes: Vec<Option<Arc<RecordShape>>>,
+    current: Option<(Tuple, Vec<std::vec::IntoIter<Datum>>)>,
+}
+
+impl<'p> ProjectSet<'p> {
+    pub(crate) fn new(calls: &'p [Expr], input: Node<'p>) -> Self {
+        ProjectSet { input, calls, shapes: calls.iter().map(shape).collect(), current: None }
+    }
+
+    fn start(&self, tuple: &Tuple, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Vec<std::vec::IntoIter<Datum>>> {
+        let mut all = Vec::with_capacity(self.calls.len());
+        for (call, shape) in self.calls.iter().zip(&self.shapes) {
+            let values = match set_rows(call, tuple, run, cx)? {
+                SetRows::Value(value) => vec![value],
+                SetRows::Rows(rows) => rows.into_iter().map(|row| value(row, shape.as_ref())).collect(),
+            };
+            all.push(values.into_iter());
+        }
+        Ok(all)
+    }
+}
+
+fn value(mut row: Vec<Datum>, shape: Option<&Arc<RecordShape>>) -> Datum {
+    match (shape, row.len()) {
+        (Some(shape), length) if length != 1 || shape.fields.len() == 1 => Datum::record(shape.clone(), row),
+        _ => row.pop().unwrap_or_default(),
+    }
+}
+
+fn shape(call: &Expr) -> Option<Arc<RecordShape>> {
+    let fields = match &call.kind {
+        ExprKind::Call { function, .. } => match &function.body {
+            Body::Set { columns, .. } if !columns.is_empty() => named(columns),
+            _ => return None,
+        },
+        ExprKind::UserCall { function, .. } => {
+            let out = |mode| matches!(mode, ParameterMode::Table | ParameterMode::Out | ParameterMode::InOut);
+            let columns = function.parameters.iter().filter(|parameter| out(parameter.mode));
+            let columns = columns.map(|parameter| (parameter.name.clone().unwrap_or_default(), parameter.typed));
+            columns.collect()
+        }
+        _ => return None,
+    };
+    (fields.len() > 1).then(|| Arc::new(RecordShape { ty: call.ty(), fields }))
+}
+
+impl<'p> Operator<'p> for ProjectSet<'p> {
+    fn next(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Option<Tuple>> {
+        loop {
+            run.step(cx)?;
+            let Some((tuple, sets)) = &mut self.current else {
+                let Some(tuple) = self.input.next(run, cx)? else { return Ok(None) };
+                let sets = self.start(&tuple, run, cx)?;
+                self.current = Some((tuple, sets));
+                continue;
+            };
+            let values: Vec<Option<Datum>> = sets.iter_mut().map(Iterator::next).collect();
+            if values.iter().all(Option::is_none) {
+                self.current = None;
+                continue;
+            }
+            let mut tuple = tuple.clone();
+            tuple.push(Slot::Values(values.into_iter().map(Option::unwrap_or_default).collect()));
+            return Ok(Some(tuple));
+        }
+    }
+
+    fn rewind(&mut self, run: &mut Run<'p>) {
+        self.input.rewind(run);
+        self.current = None;
+    }
+}

@@ -1,0 +1,86 @@
+//! Sorted tuples: stable, by bytes whose order is that of the keys. With a bound only the first ones are kept.
+
+use crate::error::Result;
+use crate::exec::keys;
+use crate::exec::operator::{Node, Operator};
+use crate::exec::run::weight;
+use crate::exec::{Context, Run, Tuple};
+use crate::ir::SortKey;
+
+/// Fewer tuples than this are not worth cutting down.
+const LEAST_TO_CUT: usize = 512;
+
+pub(crate) struct Sort<'p> {
+    input: Node<'p>,
+    keys: &'p [SortKey],
+    bound: Option<usize>,
+    sorted: Option<std::vec::IntoIter<(Box<[u8]>, Tuple)>>,
+    bytes: usize,
+}
+
+impl<'p> Sort<'p> {
+    pub(crate) fn new(keys: &'p [SortKey], input: Node<'p>) -> Self {
+        Sort { input, keys, bound: None, sorted: None, bytes: 0 }
+    }
+
+    fn sort(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Vec<(Box<[u8]>, Tuple)>> {
+        let most = self.bound.map_or(usize::MAX, |bound| bound.saturating_mul(2).max(LEAST_TO_CUT));
+        let mut tuples: Vec<(Box<[u8]>, Tuple)> = Vec::new();
+        let mut key = Vec::new();
+        while let Some(tuple) = self.input.next(run, cx)? {
+            sort_key(&mut key, self.keys, &tuple, run, cx)?;
+            let bytes = key.len() + weight(&tuple);
+            run.keep(cx, bytes)?;
+            self.bytes += bytes;
+            tuples.push((key.as_slice().into(), tuple));
+            if tuples.len() >= most {
+                self.cut(&mut tuples);
+                run.release(&mut self.bytes);
+            }
+        }
+        self.cut(&mut tuples);
+        Ok(tuples)
+    }
+
+    fn cut(&self, tuples: &mut Vec<(Box<[u8]>, Tuple)>) {
+        tuples.sort_by(|(left, _), (right, _)| left.cmp(right));
+        tuples.truncate(self.bound.unwrap_or(usize::MAX));
+    }
+}
+
+/// The bytes that sort a tuple.
+pub(crate) fn sort_key<'p>(
+    key: &mut Vec<u8>,
+    keys: &'p [SortKey],
+    tuple: &Tuple,
+    run: &mut Run<'p>,
+    cx: &mut dyn Context,
+) -> Result<()> {
+    key.clear();
+    for part in keys {
+        let value = run.eval(cx, &part.expr, tuple)?;
+        keys::append_sorted(key, &value, part.expr.ty(), part.descending, part.nulls_first);
+    }
+    Ok(())
+}
+
+impl<'p> Operator<'p> for Sort<'p> {
+    fn next(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Option<Tuple>> {
+        if self.sorted.is_none() {
+            self.sorted = Some(self.sort(run, cx)?.into_iter());
+        }
+        let sorted = self.sorted.as_mut().expect("sorted just now");
+        Ok(sorted.next().map(|(_, tuple)| tuple))
+    }
+
+    fn rewind(&mut self, run: &mut Run<'p>) {
+        self.input.rewind(run);
+        self.sorted = None;
+        self.bound = None;
+        run.release(&mut self.bytes);
+    }
+
+    fn bound(&mut self, tuples: usize) {
+        self.bound = Some(tuples);
+    }
+}

@@ -1,4 +1,0 @@
-//! Patterns: LIKE, SIMILAR TO and regular expressions.
-
-pub(super) mod like;
-pub(super) mod regex;

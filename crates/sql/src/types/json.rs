@@ -1,0 +1,5 @@
+//! JSON values.
+
+/// A JSON value.
+#[derive(Clone, Debug)]
+pub struct Json;

@@ -1,0 +1,5 @@
+//! Exact numbers.
+
+/// A numeric of any precision, NaN and infinities included.
+#[derive(Clone, Debug)]
+pub struct Numeric;
