@@ -8,6 +8,7 @@ mod coverage;
 mod list_append;
 mod random;
 mod registers;
+mod replay;
 mod slt;
 mod store;
 mod table1;
@@ -34,6 +35,7 @@ enum Command {
     Coverage(coverage::Arguments),
     Store(store::Arguments),
     Slt(slt::Arguments),
+    ReplayClients(replay::Arguments),
 }
 
 /// Print a history as a database at some level could have produced it
@@ -103,6 +105,7 @@ fn main() -> io::Result<()> {
         Some(Command::Coverage(arguments)) => coverage::measure(&arguments, &mut out)?,
         Some(Command::Store(arguments)) => store::print(&arguments, &mut out)?,
         Some(Command::Slt(arguments)) => slt::run(&arguments, &mut out)?,
+        Some(Command::ReplayClients(arguments)) => replay::run(&arguments, &mut out)?,
         None => generate(&history, &mut out)?,
     }
     out.flush()

@@ -10,7 +10,7 @@ mod extended;
 mod message;
 mod url;
 
-pub(crate) use answer::{Answer, Column, Outcome, Rows, ServerError};
+pub(crate) use answer::{Answer, Outcome, Rows, ServerError};
 pub(crate) use database::FreshDatabase;
 pub(crate) use url::Url;
 
