@@ -11,16 +11,23 @@
 //! - [`bind`]: syntax tree → IR, against a catalog
 //! - [`plan`]: IR → IR that looks at fewer rows
 //! - [`exec`]: IR → rows, over the store
+//! - [`storage`]: tables over the store, locks; [`change`]: INSERT, UPDATE, DELETE, MERGE and constraints
+//! - [`schema`]: CREATE, ALTER, DROP
+//! - [`plpgsql`]: functions, procedures and triggers
 //! - [`session`]: a client's connection; what front doors talk to
 
 pub mod bind;
 pub mod catalog;
+pub mod change;
 pub mod error;
 pub mod exec;
 pub mod functions;
 pub mod ir;
 pub mod parse;
 pub mod plan;
+pub mod plpgsql;
+pub mod schema;
 pub mod session;
+pub mod storage;
 pub mod system;
 pub mod types;

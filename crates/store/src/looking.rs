@@ -29,4 +29,26 @@ impl<V: Clone> Store<V> {
         let write = self.engine.last_write(txn.0, key.0)?;
         Some(self.ops(txn.0)[write as usize].value.as_ref())
     }
+
+    /// What some version of the key holds: the first value that anybody wrote, or the initial one.
+    pub fn any_value(&self, key: Key) -> Option<&V> {
+        let versions = self.engine.keys[key.0 as usize].list.iter();
+        let mut written = versions.filter_map(|version| self.ops(version.writer)[version.operation as usize].value.as_ref());
+        written.next().or(self.keys[key.0 as usize].initial.as_ref())
+    }
+
+    /// The number of the running statement of a transaction, as [`crate::ToldOperation`] tells it.
+    pub fn statement_number(&self, txn: TxnId) -> u32 {
+        self.engine.running(txn.0).statement
+    }
+
+    /// The entry that a cell was made with: the last one before it.
+    pub fn entry_before(&self, key: Key) -> Option<Key> {
+        self.spaces.entry_before(key.0).map(Key)
+    }
+
+    /// How many keys there are: the next one gets this number.
+    pub fn key_count(&self) -> usize {
+        self.engine.keys.len()
+    }
 }

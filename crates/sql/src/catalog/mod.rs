@@ -3,6 +3,7 @@
 //! A statement is bound against one `Arc<Catalog>`. A statement that changes the schema clones it (objects are shared),
 //! changes the clone inside its transaction, and the commit makes it everybody's.
 
+pub(crate) mod merge;
 pub mod objects;
 
 use std::collections::BTreeMap;
@@ -15,8 +16,7 @@ pub use objects::*;
 pub type Oid = u32;
 
 /// A space of the store: where a table's rows or an index's entries are.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Space(pub u32);
+pub use skew_store::Space;
 
 /// The schema `pg_catalog`.
 pub const PG_CATALOG: Oid = 11;

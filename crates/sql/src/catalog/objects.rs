@@ -69,6 +69,18 @@ pub struct Table {
     pub cells: Vec<(u32, u32)>,
     /// The row type's number, for `tablename` as a type.
     pub row_type: Type,
+    /// What happens to a temporary table at the end of a transaction.
+    pub on_commit: OnCommit,
+}
+
+/// What happens to a temporary table at the end of a transaction.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[allow(missing_docs)]
+pub enum OnCommit {
+    #[default]
+    PreserveRows,
+    DeleteRows,
+    Drop,
 }
 
 /// A column.

@@ -8,6 +8,7 @@ mod arithmetic;
 mod comparison;
 mod define;
 mod kinds;
+mod pattern;
 mod registry;
 pub mod resolve;
 mod text;

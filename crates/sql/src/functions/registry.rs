@@ -4,12 +4,19 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::functions::{Function, arithmetic, comparison, text};
+use crate::functions::{Function, arithmetic, comparison, pattern, text};
 
 type ByName = FxHashMap<&'static str, Vec<&'static Function>>;
 
 /// The tables of functions, by topic.
-static FUNCTIONS: &[&[Function]] = &[arithmetic::FUNCTIONS, text::FUNCTIONS];
+static FUNCTIONS: &[&[Function]] = &[
+    arithmetic::FUNCTIONS,
+    pattern::like::FUNCTIONS,
+    text::basic::FUNCTIONS,
+    text::bytes::FUNCTIONS,
+    text::pad::FUNCTIONS,
+    text::pieces::FUNCTIONS,
+];
 
 /// The tables of operators.
 static OPERATORS: &[&[Function]] = &[
@@ -18,7 +25,10 @@ static OPERATORS: &[&[Function]] = &[
     arithmetic::FLOATS,
     arithmetic::FLOAT_SIGNS,
     comparison::OPERATORS,
-    text::OPERATORS,
+    comparison::EQUALITY,
+    pattern::like::OPERATORS,
+    text::basic::OPERATORS,
+    text::bytes::OPERATORS,
 ];
 
 /// The functions of the schema `skew`.

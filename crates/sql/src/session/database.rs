@@ -6,10 +6,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
+use skew_model::Key;
 use skew_model::TxnId;
-use skew_store::{Choice, Key, Store};
+use skew_store::{Choice, Store};
 
-use crate::catalog::{Catalog, FIRST_USER_OID, Oid};
+use crate::catalog::{Catalog, FIRST_USER_OID, Oid, Sequence};
 use crate::session::control::Checkpoint;
 use crate::session::{Client, Connection, Message, Options};
 use crate::storage::locks::{Locks, Owner};
@@ -61,7 +62,7 @@ pub(crate) struct SequenceState {
 }
 
 /// What others can see of a connection.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Activity {
     pub(crate) pid: i32,
     pub(crate) user: String,
@@ -72,6 +73,7 @@ pub(crate) struct Activity {
     pub(crate) listens: Vec<String>,
     pub(crate) mailbox: Vec<Message>,
     pub(crate) cancel: super::Cancel,
+    pub(crate) tell: Arc<dyn Fn(&Message) -> bool + Send + Sync>,
 }
 
 impl Database {
@@ -111,6 +113,11 @@ impl Database {
 }
 
 impl State {
+    /// The connections' sessions in a store that has come back from a checkpoint.
+    pub(crate) fn reconnect(&mut self, owners: &[Owner]) {
+        let _ = owners;
+    }
+
     /// A number for a new object.
     pub(crate) fn new_oid(&mut self) -> Oid {
         self.next_oid += 1;
@@ -121,6 +128,11 @@ impl State {
     pub(crate) fn new_row(&mut self) -> u64 {
         self.next_row += 1;
         self.next_row
+    }
+
+    /// Where a sequence stands.
+    pub(crate) fn sequence(&mut self, oid: Oid, sequence: &Sequence) -> &mut SequenceState {
+        self.sequences.entry(oid).or_insert(SequenceState { last: sequence.start, called: false })
     }
 
     pub(crate) fn new_owner(&mut self) -> Owner {
@@ -177,7 +189,8 @@ impl Held<'_> {
         }
         (client.wait)(&mut || {
             if let Some(awake) = guard.take() {
-                let (again, _) = self.inner.changed.wait_timeout(awake, longest).unwrap_or_else(PoisonError::into_inner);
+                let (again, _) =
+                    self.inner.changed.wait_timeout(awake, longest).unwrap_or_else(PoisonError::into_inner);
                 guard = Some(again);
             }
         });

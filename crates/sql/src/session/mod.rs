@@ -1,12 +1,43 @@
 //! A client's connection: its transaction, its settings, its prepared statements. What front doors talk to.
+//!
+//! - [`database`]: what connections share; `choices`: how its reads choose
+//! - [`connection`]: what belongs to one client; `settings`: SET and SHOW
+//! - [`transaction`], `ending`: blocks, savepoints, commit and rollback
+//! - `prepare`, `describe`, `statement`, `named`, `changes`: text → plan → outcome
+//! - `binding`: where the session meets the binder
+//! - `values`: parameters and results as the wire carries them
+//! - `cursors`, `copy`, `temporary`, `clock`: what their names say
+//! - [`control`]: the schema `skew`; `history`: what transactions have done
 
-use std::collections::HashMap;
+mod binding;
+pub(crate) mod changes;
+pub(crate) mod choices;
+pub(crate) mod clock;
+pub mod connection;
+pub mod control;
+pub(crate) mod copy;
+pub(crate) mod cursors;
+pub mod database;
+pub(crate) mod describe;
+mod ending;
+pub(crate) mod history;
+mod named;
+pub(crate) mod prepare;
+pub(crate) mod settings;
+mod statement;
+pub(crate) mod temporary;
+pub mod transaction;
+mod values;
+
 use std::sync::Arc;
 
 use skew_model::Level;
 use skew_store::Recency;
 
-use crate::error::{Result, SqlError, SqlState};
+pub use connection::{Cancel, Connection};
+pub use database::Database;
+
+use crate::error::{Result, SqlError};
 use crate::ir::Output;
 use crate::types::{Datum, Type};
 
@@ -66,29 +97,6 @@ impl Default for Options {
             granularity: Granularity::Cell,
             constraints: Constraints::Strong,
         }
-    }
-}
-
-/// A database: cloned freely, used from many threads.
-#[derive(Clone)]
-pub struct Database {
-    shared: Arc<Options>,
-}
-
-impl Database {
-    /// An empty database.
-    pub fn new(options: Options) -> Database {
-        Database { shared: Arc::new(options) }
-    }
-
-    /// How it behaves.
-    pub fn options(&self) -> &Options {
-        &self.shared
-    }
-
-    /// A new connection.
-    pub fn connect(&self, client: Client) -> Connection {
-        Connection { database: self.clone(), client, statements: HashMap::new() }
     }
 }
 
@@ -159,14 +167,6 @@ impl Client {
     }
 }
 
-/// A client's connection. Dropped, its transaction is rolled back and its locks and temporary tables are gone.
-pub struct Connection {
-    database: Database,
-    client: Client,
-    /// Prepared statements by name, those of PREPARE and those of the wire.
-    statements: HashMap<String, Prepared>,
-}
-
 /// A statement that was parsed and bound.
 #[derive(Clone, Debug)]
 pub struct Prepared {
@@ -176,6 +176,7 @@ pub struct Prepared {
     pub parameters: Vec<Type>,
     /// The columns of its result; `None` if it returns no rows.
     pub columns: Option<Arc<[Output]>>,
+    pub(crate) plan: Arc<prepare::Planned>,
 }
 
 /// What a statement came to.
@@ -251,119 +252,4 @@ pub enum Message {
         /// With which text.
         payload: String,
     },
-}
-
-/// Stops the running statement of a connection from another thread.
-#[derive(Clone)]
-pub struct Cancel;
-
-impl Cancel {
-    /// Asks the statement to stop (57014).
-    pub fn cancel(&self) {}
-}
-
-impl Connection {
-    /// The texts of the statements of a simple query, each to be [prepared](Connection::prepare) and executed in turn.
-    pub fn split(&self, sql: &str) -> Result<Vec<Arc<str>>> {
-        let _ = sql;
-        Err(SqlError::unsupported("split"))
-    }
-
-    /// Parses and binds one statement. Parameters without a type (`UNKNOWN`, or not in `types`) are inferred.
-    pub fn prepare(&mut self, sql: &str, types: &[Type]) -> Result<Prepared> {
-        let _ = (sql, types, &self.database, &self.client);
-        Err(SqlError::unsupported("prepare"))
-    }
-
-    /// Runs a statement. Outside of a transaction block it opens the implicit transaction, which [`Connection::sync`]
-    /// ends. After an error the transaction has failed until it is rolled back.
-    pub fn execute(&mut self, statement: &Prepared, parameters: &[Datum]) -> Result<Outcome> {
-        let _ = (statement, parameters);
-        Err(SqlError::unsupported("execute"))
-    }
-
-    /// The end of a simple query or of a pipeline: the implicit transaction commits, or is rolled back after an error.
-    pub fn sync(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    /// Takes data of a COPY FROM STDIN.
-    pub fn copy_data(&mut self, data: &[u8]) -> Result<()> {
-        let _ = data;
-        Err(SqlError::unsupported("COPY"))
-    }
-
-    /// The COPY's data is complete: the tag. Or it was given up by the client, for this reason.
-    pub fn copy_done(&mut self, failed: Option<&str>) -> Result<String> {
-        let _ = failed;
-        Err(SqlError::unsupported("COPY"))
-    }
-
-    /// Keeps a prepared statement under a name, beside those of PREPARE. The unnamed one (an empty name) is replaced.
-    pub fn keep(&mut self, name: &str, statement: Prepared) -> Result<()> {
-        if !name.is_empty() && self.statements.contains_key(name) {
-            let message = format!("prepared statement \"{name}\" already exists");
-            return Err(SqlError::new(SqlState::DUPLICATE_PREPARED_STATEMENT, message));
-        }
-        self.statements.insert(name.to_owned(), statement);
-        Ok(())
-    }
-
-    /// The prepared statement with this name.
-    pub fn kept(&self, name: &str) -> Result<&Prepared> {
-        self.statements.get(name).ok_or_else(|| {
-            let message = match name {
-                "" => "unnamed prepared statement does not exist".to_owned(),
-                name => format!("prepared statement \"{name}\" does not exist"),
-            };
-            SqlError::new(SqlState::INVALID_SQL_STATEMENT_NAME, message)
-        })
-    }
-
-    /// Forgets a prepared statement, if there is one.
-    pub fn forget(&mut self, name: &str) {
-        self.statements.remove(name);
-    }
-
-    /// The columns of a cursor that DECLARE has opened, for clients that ask about it by the wire.
-    pub fn cursor(&self, name: &str) -> Option<Arc<[Output]>> {
-        let _ = name;
-        None
-    }
-
-    /// The client's statement failed outside of [`Connection::execute`] (a parameter that could not be read, …): its
-    /// transaction has failed as if it had failed there.
-    pub fn fail(&mut self) {}
-
-    /// Reads a parameter as the wire brings it.
-    pub fn read_value(&mut self, bytes: &[u8], ty: Type, format: Format) -> Result<Datum> {
-        let _ = (bytes, ty, format);
-        Err(SqlError::unsupported("a parameter"))
-    }
-
-    /// Writes a value that is not NULL as the wire carries it and as the connection's settings show it.
-    pub fn write_value(&mut self, out: &mut Vec<u8>, value: &Datum, ty: Type, format: Format) -> Result<()> {
-        let _ = (out, value, ty, format);
-        Err(SqlError::unsupported("a value"))
-    }
-
-    /// Where it stands.
-    pub fn status(&self) -> Status {
-        Status::Idle
-    }
-
-    /// What the client is to be told, since the last call.
-    pub fn messages(&mut self) -> Vec<Message> {
-        Vec::new()
-    }
-
-    /// A handle to stop the running statement.
-    pub fn canceller(&self) -> Cancel {
-        Cancel
-    }
-
-    /// The parameters that a client is told after it has connected (`server_version`, `client_encoding`, …).
-    pub fn startup_parameters(&self) -> Vec<(String, String)> {
-        Vec::new()
-    }
 }

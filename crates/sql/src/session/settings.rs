@@ -242,6 +242,15 @@ pub(crate) fn connect(settings: &mut Arc<Settings>, defaults: &mut Defaults, giv
     }
 }
 
+/// The settings with which the client connected.
+pub(crate) fn restore(settings: &mut Arc<Settings>, defaults: &Defaults) {
+    for (name, value) in &defaults.0 {
+        if let Some(known) = find(name) {
+            store(Arc::make_mut(settings), known.name, value.clone());
+        }
+    }
+}
+
 fn normalize(known: &Parameter, value: &str) -> Result<String> {
     let bad = || invalid(known.name, value);
     Ok(match known.kind {

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use skew_model::{Level, SessionId, TxnId};
-use skew_store::{Error as StoreError, Reads};
-use skew_store::store::Mark;
+use skew_store::{Error as StoreError, Reads, Savepoint as Mark};
 
 use crate::catalog::{Catalog, Oid};
 use crate::change::foreign_keys::Deferred;
@@ -78,7 +77,7 @@ pub(crate) struct Transaction {
     /// Its own catalog, once it has changed something there.
     pub(crate) catalog: Option<Arc<Catalog>>,
     /// The catalog that its own one was made from.
-    pub(crate) catalog_base: u64,
+    pub(crate) catalog_base: Arc<Catalog>,
     pub(crate) savepoints: Vec<Savepoint>,
     pub(crate) deferred: Vec<Deferred>,
     /// SET CONSTRAINTS: by constraint, or for all (`None`), whether deferred.
@@ -117,7 +116,10 @@ impl Transaction {
     /// Its transaction in the store, begun if need be.
     pub(crate) fn begin(&mut self, state: &mut State, who: Identity, reads: Reads) -> Result<TxnId> {
         if self.epoch != state.epoch {
-            return Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, "the database was reset while the transaction ran"));
+            return Err(SqlError::new(
+                SqlState::SERIALIZATION_FAILURE,
+                "the database was reset while the transaction ran",
+            ));
         }
         if let Some(id) = self.id {
             return Ok(id);
@@ -167,8 +169,10 @@ impl Transaction {
                 state.store.rollback_to(id, mark).map_err(|error| store_error(&error))?;
             }
             (Some(id), None) if state.store.is_open(id) => {
-                // Nothing had happened before: all of it goes.
-                state.store.rollback_all(id).map_err(|error| store_error(&error))?;
+                // Nothing had happened before: the transaction in the store begins anew.
+                state.store.rollback(id).map_err(|error| store_error(&error))?;
+                state.running.remove(&id);
+                self.id = None;
             }
             (Some(_), _) => {
                 let message = "could not serialize access due to concurrent update";

@@ -1,8 +1,8 @@
 //! The committed state, as constraints look at it: not recorded as reads, because every database enforces constraints on
 //! what is really there, whatever the level.
 
+use skew_model::Key;
 use skew_model::TxnId;
-use skew_store::Key;
 
 use crate::catalog::Table;
 use crate::error::Result;
@@ -25,8 +25,8 @@ impl World<'_> {
     pub(crate) fn look(&mut self, key: u32) -> Result<Option<Datum>> {
         let txn = self.txn()?;
         Ok(match self.db.store.own_write(txn, Key(key)) {
-            Some(own) => own,
-            None => self.db.store.latest(Key(key)),
+            Some(own) => own.cloned(),
+            None => self.db.store.latest(Key(key)).cloned(),
         })
     }
 
@@ -34,11 +34,11 @@ impl World<'_> {
     pub(crate) fn look_settled(&mut self, key: u32) -> Result<Looked> {
         let txn = self.txn()?;
         if let Some(own) = self.db.store.own_write(txn, Key(key)) {
-            return Ok(Looked::Settled(own));
+            return Ok(Looked::Settled(own.cloned()));
         }
-        let writers: Vec<TxnId> = self.db.store.writers(Key(key)).into_iter().filter(|&writer| writer != txn).collect();
+        let writers: Vec<TxnId> = self.db.store.writers(Key(key)).filter(|&writer| writer != txn).collect();
         if writers.is_empty() {
-            return Ok(Looked::Settled(self.db.store.latest(Key(key))));
+            return Ok(Looked::Settled(self.db.store.latest(Key(key)).cloned()));
         }
         Ok(Looked::Open(writers))
     }
@@ -67,7 +67,8 @@ impl World<'_> {
 
     /// The rows of a table that are really there.
     pub(crate) fn look_rows(&mut self, table: &Table) -> Result<Vec<u32>> {
-        let keys = self.db.store.range(table.space, std::ops::Bound::Unbounded, std::ops::Bound::Unbounded);
+        let everything = (std::ops::Bound::Unbounded, std::ops::Bound::Unbounded);
+        let keys: Vec<Key> = self.db.store.range(table.space, everything.0, everything.1).collect();
         let mut rows = Vec::new();
         for key in keys {
             if self.look(key.0)?.is_some() {

@@ -12,6 +12,7 @@
 //! - [`write`]: inserting, changing and deleting rows with their index entries
 //! - [`look`]: the committed state, for constraints
 
+pub(crate) mod context;
 pub mod locks;
 pub(crate) mod look;
 pub(crate) mod rows;

@@ -2,8 +2,8 @@
 
 use std::ops::Bound;
 
+use skew_model::Key;
 use skew_model::Level;
-use skew_store::Key;
 
 use crate::catalog::{Index, IndexKeyKind, Oid, RelationKind, Space, Table};
 use crate::error::{Result, SqlError};
@@ -96,8 +96,8 @@ impl World<'_> {
     fn may_use(&self, index: Oid) -> Result<bool> {
         let relation = self.relation(index)?;
         let RelationKind::Index(index) = &relation.kind else { return Ok(false) };
-        let plain = index.predicate.is_none()
-            && index.keys.iter().all(|key| matches!(key.what, IndexKeyKind::Column(_)));
+        let plain =
+            index.predicate.is_none() && index.keys.iter().all(|key| matches!(key.what, IndexKeyKind::Column(_)));
         Ok(plain || self.rows_are_whole())
     }
 
@@ -159,7 +159,7 @@ impl World<'_> {
             Granularity::Cell => table.cells.last().map_or(0, |(_, cells)| *cells),
             Granularity::Row => 0,
         };
-        self.db.store.entry(space_of(table.space), bytes, cells).0
+        self.db.store.entry(table.space, bytes, cells).0
     }
 
     /// The row that an index entry leads to.
@@ -173,8 +173,8 @@ impl World<'_> {
     fn note(&mut self, space: Space, range: &Range) -> Result<Vec<Key>> {
         let txn = self.txn()?;
         let (from, to) = (as_slice(&range.from), as_slice(&range.to));
-        let keys = self.db.store.range(space_of(space), from, to);
-        let noted = self.db.store.note_range(txn, space_of(space), from, to);
+        let keys = self.db.store.range(space, from, to).collect();
+        let noted = self.db.store.note_range(txn, space, from, to);
         noted.map_err(|error| crate::session::transaction::store_error(&error))?;
         Ok(keys)
     }
@@ -247,10 +247,6 @@ pub(crate) fn as_slice(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
         Bound::Excluded(bytes) => Bound::Excluded(bytes),
         Bound::Unbounded => Bound::Unbounded,
     }
-}
-
-pub(crate) fn space_of(space: Space) -> Space {
-    space
 }
 
 /// What an existence cell holds: the values of the clustered columns.

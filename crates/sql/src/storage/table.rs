@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::bind;
 use crate::catalog::{Catalog, IndexKeyKind, Oid, Relation, RelationKind, Space, Table};
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::Settings;
 use crate::ir::Expr;
+use crate::storage::World;
 use crate::storage::rows::key_type;
 use crate::types::encode::encode;
 use crate::types::{Datum, Type};
@@ -52,30 +51,30 @@ pub(crate) enum BoundKey {
 
 impl BoundTable {
     /// Binds a table's expressions.
-    pub(crate) fn new(oid: Oid, catalog: &Arc<Catalog>, settings: &Arc<Settings>) -> Result<BoundTable> {
+    pub(crate) fn new(oid: Oid, world: &mut World<'_>) -> Result<BoundTable> {
+        let catalog = world.catalog.clone();
         let relation = catalog.relation(oid).cloned().ok_or_else(|| {
             SqlError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {oid}"))
         })?;
         let table = super::world::as_table(&relation)?;
-        let bind = |expr: &crate::catalog::StoredExpr| bind::row_expression(&expr.ast, &relation, catalog, settings);
         let mut checks = Vec::new();
         for check in &table.checks {
-            checks.push((check.name.clone(), bind(&check.condition)?));
+            checks.push((check.name.clone(), world.bind_row_expression(&check.condition.ast, &relation)?));
         }
         let mut generated = Vec::new();
         for (position, column) in table.columns.iter().enumerate() {
             if let (crate::catalog::Generation::Stored, Some(how), false) =
                 (column.generation, &column.default, column.dropped)
             {
-                let value = bind::row_expression(&how.ast, &relation, catalog, settings)?;
-                generated.push((position, bind::assigned(value, column.typed, &column.name, catalog)?));
+                let value = world.bind_row_expression(&how.ast, &relation)?;
+                generated.push((position, world.coerce_assigned(value, column.typed, &column.name)?));
             }
         }
         let mut indexes = Vec::new();
         for &index in &table.indexes {
-            indexes.push(BoundIndex::new(index, table, catalog, &bind)?);
+            indexes.push(BoundIndex::new(index, &relation, world)?);
         }
-        let referrers = referrers(oid, catalog);
+        let referrers = referrers(oid, &catalog);
         Ok(BoundTable { checks, generated, indexes, referrers, relation: relation.clone() })
     }
 
@@ -85,13 +84,9 @@ impl BoundTable {
 }
 
 impl BoundIndex {
-    fn new(
-        oid: Oid,
-        table: &Table,
-        catalog: &Arc<Catalog>,
-        bind: &dyn Fn(&crate::catalog::StoredExpr) -> Result<Expr>,
-    ) -> Result<BoundIndex> {
-        let relation = catalog.relation(oid).ok_or_else(|| SqlError::unsupported("a table without its index"))?;
+    pub(crate) fn new(oid: Oid, of: &Arc<Relation>, world: &mut World<'_>) -> Result<BoundIndex> {
+        let relation = world.relation(oid)?;
+        let table = super::world::as_table(of)?;
         let RelationKind::Index(index) = &relation.kind else {
             return Err(SqlError::unsupported("an index that is none"));
         };
@@ -104,15 +99,19 @@ impl BoundIndex {
                     BoundKey::Column(*position)
                 }
                 IndexKeyKind::Expr(expr) => {
-                    let expr = bind(expr)?;
-                    bind::columns_of(&expr, &mut columns);
+                    let expr = world.bind_row_expression(&expr.ast, of)?;
                     BoundKey::Expr(expr)
                 }
             });
         }
-        let predicate = index.predicate.as_ref().map(|predicate| bind(predicate)).transpose()?;
-        if let Some(predicate) = &predicate {
-            bind::columns_of(predicate, &mut columns);
+        let predicate = match &index.predicate {
+            Some(predicate) => Some(world.bind_row_expression(&predicate.ast, of)?),
+            None => None,
+        };
+        let plain = predicate.is_none() && keys.iter().all(|key| matches!(key, BoundKey::Column(_)));
+        if !plain {
+            // An expression may look at any column.
+            columns = (0..table.columns.len()).collect();
         }
         let deferrable = index.constraint.and_then(|constraint| match constraint.timing {
             crate::catalog::Timing::Immediate => None,
@@ -181,21 +180,16 @@ pub(crate) struct BoundTables {
 }
 
 impl BoundTables {
-    pub(crate) fn get(
-        &mut self,
-        oid: Oid,
-        catalog: &Arc<Catalog>,
-        settings: &Arc<Settings>,
-    ) -> Result<Arc<BoundTable>> {
+    /// The bound table, if it was bound against this version of the catalog.
+    pub(crate) fn get(&mut self, oid: Oid, catalog: &Catalog) -> Option<Arc<BoundTable>> {
         if self.version != catalog.version {
             self.tables.clear();
             self.version = catalog.version;
         }
-        if let Some(bound) = self.tables.get(&oid) {
-            return Ok(bound.clone());
-        }
-        let bound = Arc::new(BoundTable::new(oid, catalog, settings)?);
+        self.tables.get(&oid).cloned()
+    }
+
+    pub(crate) fn put(&mut self, oid: Oid, bound: &Arc<BoundTable>) {
         self.tables.insert(oid, bound.clone());
-        Ok(bound)
     }
 }

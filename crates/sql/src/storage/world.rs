@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use skew_model::Key;
 use skew_model::{Level, TxnId};
-use skew_store::{Key, Recency};
+use skew_store::Recency;
 
 use crate::catalog::{Catalog, Oid, Relation, RelationKind, Table};
 use crate::error::{Result, SqlError, SqlState};
@@ -45,7 +46,11 @@ pub(crate) struct World<'a> {
 impl<'a> World<'a> {
     pub(crate) fn new(db: Held<'a>, session: &'a mut SessionState) -> World<'a> {
         let catalog = session.catalog(&db);
-        let timeout = settings::show(&session.settings, "statement_timeout").ok().and_then(|t| settings::milliseconds(&t));
+        if !Arc::ptr_eq(&session.seen, &catalog) {
+            session.seen = catalog.clone();
+        }
+        let timeout =
+            settings::show(&session.settings, "statement_timeout").ok().and_then(|t| settings::milliseconds(&t));
         let timeout = timeout.filter(|&ms| ms > 0).map(|ms| Duration::from_millis(ms.unsigned_abs()));
         World {
             db,
@@ -106,9 +111,10 @@ impl<'a> World<'a> {
 
     /// The relation with this number.
     pub(crate) fn relation(&self, oid: Oid) -> Result<Arc<Relation>> {
-        self.catalog.relation(oid).cloned().ok_or_else(|| {
-            SqlError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {oid}"))
-        })
+        self.catalog
+            .relation(oid)
+            .cloned()
+            .ok_or_else(|| SqlError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {oid}")))
     }
 
     /// What the statement sees of a cell, from its cache or the store.
@@ -120,7 +126,7 @@ impl<'a> World<'a> {
         let newest = self.newest.contains(&row);
         let state = &mut *self.db;
         let value = if newest {
-            state.store.read_newest(txn, Key(key), &mut *state.choice)
+            state.store.read_under_lock(txn, Key(key))
         } else {
             state.store.read(txn, Key(key), &mut *state.choice)
         };
@@ -156,7 +162,8 @@ impl<'a> World<'a> {
     }
 
     fn wait_until(&mut self, mut ask: impl FnMut(&mut Held<'_>) -> Asked) -> Result<()> {
-        let timeout = settings::show(&self.session.settings, "lock_timeout").ok().and_then(|t| settings::milliseconds(&t));
+        let timeout =
+            settings::show(&self.session.settings, "lock_timeout").ok().and_then(|t| settings::milliseconds(&t));
         let limit = timeout.filter(|&ms| ms > 0).map(|ms| Instant::now() + Duration::from_millis(ms.unsigned_abs()));
         let owner = self.owner();
         loop {
@@ -200,12 +207,36 @@ impl<'a> World<'a> {
         self.lock(&Resource::Table(table), Mode::Table(mode), locks::Duration::Transaction)
     }
 
+    /// Changes the transaction's own catalog.
+    pub(crate) fn change_catalog<T>(&mut self, change: impl FnOnce(&mut Catalog) -> Result<T>) -> Result<T> {
+        let mut catalog = Catalog::clone(&self.catalog);
+        let result = change(&mut catalog)?;
+        catalog.touch();
+        self.catalog = Arc::new(catalog);
+        self.session.seen = self.catalog.clone();
+        self.bound.clear();
+        if let Some(transaction) = &mut self.session.transaction {
+            if transaction.catalog.is_none() {
+                transaction.catalog_base = self.db.catalog.clone();
+            }
+            transaction.catalog = Some(self.catalog.clone());
+        }
+        Ok(result)
+    }
+
     /// What binding has made of a table's expressions.
     pub(crate) fn bound_table(&mut self, oid: Oid) -> Result<Arc<BoundTable>> {
         if let Some(bound) = self.bound.get(&oid) {
             return Ok(bound.clone());
         }
-        let bound = self.session.tables.get(oid, &self.catalog, &self.session.settings)?;
+        let bound = match self.session.tables.get(oid, &self.catalog) {
+            Some(bound) => bound,
+            None => {
+                let bound = Arc::new(BoundTable::new(oid, self)?);
+                self.session.tables.put(oid, &bound);
+                bound
+            }
+        };
         self.bound.insert(oid, bound.clone());
         Ok(bound)
     }

@@ -1,8 +1,39 @@
 //! PostgreSQL's types: which there are, what their values are, and how values are read, shown, compared and cast.
+//!
+//! What the rest of the crate uses:
+//! - [`text::input`], [`text::output`], [`text::output_into`]: values as text
+//! - [`binary::input`], [`binary::output_into`]: values in the wire's binary format
+//! - [`compare::compare`], [`compare::equal`]: order and equality within a type; NULLs are the caller's
+//! - [`encode::encode`]: bytes that compare as values do; [`encode::hash_key`] for groups and hash joins
+//! - [`cast::context`], [`cast::cast`]: which conversions there are, and doing them. Conditions of domains are the caller's
+//! - [`names`]: types by name, and their names with modifiers; [`modifier`] packs `(10,2)`; [`quote`] quotes
+//! - [`kind`]: elements of arrays, types below domains, categories; [`builtin`] is `pg_type`
+//! - [`numeric::Numeric`], [`datetime`], [`json::Json`] and [`json::raw`], [`array`]: what functions compute with
+//!
+//! Everything that depends on the connection (time zone, search path, styles) or the catalog (enums, domains, names of
+//! objects) takes the [`crate::functions::Env`].
 
+pub mod array;
+pub mod binary;
+pub mod bits;
+pub mod builtin;
+pub mod cast;
+pub mod compare;
+pub mod datetime;
 pub mod datum;
+pub mod encode;
 pub mod json;
+pub mod kind;
+pub mod modifier;
+pub mod money;
+pub mod names;
+pub mod network;
 pub mod numeric;
+pub mod quote;
+pub mod record;
+pub mod reg;
+pub mod scalar;
+pub mod text;
 
 pub use datum::{ArrayValue, Datum, EnumLabel, Interval, RecordShape, RecordValue};
 

@@ -29,7 +29,7 @@ pub fn common_type_of(types: &[Type], catalog: &Catalog) -> Result<Type, (Type, 
             chosen = ty;
         } else if kinds::category(ty, catalog) != kinds::category(chosen, catalog) {
             return Err((chosen, ty));
-        } else if !kinds::preferred(chosen)
+        } else if !kinds::is_preferred(chosen)
             && kinds::implicit(chosen, ty, catalog)
             && !kinds::implicit(ty, chosen, catalog)
         {

@@ -15,7 +15,7 @@ pub(super) fn select(mut candidates: Vec<Candidate>, args: &[Type], catalog: &Ca
     }
     keep_most(&mut candidates, &args, |given, declared| {
         let alike = || kinds::category(given, catalog) == kinds::category(declared, catalog);
-        given == declared || kinds::preferred(declared) && alike()
+        given == declared || kinds::is_preferred(declared) && alike()
     });
     if candidates.len() == 1 {
         return candidates.pop();
@@ -48,14 +48,14 @@ fn keep_category(candidates: &mut Vec<Candidate>, args: &[Type], catalog: &Catal
         let declared: Vec<Type> = candidates.iter().map(|candidate| candidate.args[index]).collect();
         let Some(category) = agreed_category(&declared, catalog) else { return };
         let in_category = |ty: &&Type| kinds::category(**ty, catalog) == category;
-        let preferred = declared.iter().filter(in_category).any(|ty| kinds::preferred(*ty));
+        let preferred = declared.iter().filter(in_category).any(|ty| kinds::is_preferred(*ty));
         wanted[index] = Some((category, preferred));
     }
     let fits = |candidate: &Candidate| {
         candidate.args.iter().zip(&wanted).all(|(declared, wanted)| match wanted {
             None => true,
             Some((category, preferred)) => {
-                kinds::category(*declared, catalog) == *category && (!preferred || kinds::preferred(*declared))
+                kinds::category(*declared, catalog) == *category && (!preferred || kinds::is_preferred(*declared))
             }
         })
     };

@@ -1,0 +1,226 @@
+//! NOT NULL, CHECK and UNIQUE: checked for each row as it is written.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use skew_model::TxnId;
+
+use crate::catalog::Table;
+use crate::error::{Result, SqlError, SqlState};
+use crate::exec::RowRef;
+use crate::session::Constraints;
+use crate::storage::World;
+use crate::storage::look::Looked;
+use crate::storage::rows::after;
+use crate::storage::table::{BoundIndex, BoundKey, BoundTable};
+use crate::types::{Datum, compare, text};
+
+/// Longer values are cut in messages.
+const SHOWN: usize = 64;
+
+impl World<'_> {
+    /// Fills in generated columns and checks NOT NULL and CHECK.
+    pub(crate) fn complete_row(&mut self, bound: &Arc<BoundTable>, values: &mut [Datum]) -> Result<()> {
+        for (position, expr) in &bound.generated {
+            values[*position] = self.eval_over(expr, values)?;
+        }
+        let table = bound.table();
+        for (position, column) in table.columns.iter().enumerate() {
+            if column.not_null && !column.dropped && values[position].is_null() {
+                let message = format!(
+                    "null value in column \"{}\" of relation \"{}\" violates not-null constraint",
+                    column.name, bound.relation.name
+                );
+                let error = SqlError::new(SqlState::NOT_NULL_VIOLATION, message).column(&*column.name);
+                return Err(self.failing_row(error, bound, values));
+            }
+        }
+        for (name, condition) in &bound.checks {
+            if matches!(self.eval_over(condition, values)?, Datum::Bool(false)) {
+                let message =
+                    format!("new row for relation \"{}\" violates check constraint \"{name}\"", bound.relation.name);
+                let error = SqlError::new(SqlState::CHECK_VIOLATION, message).constraint(&**name);
+                return Err(self.failing_row(error, bound, values));
+            }
+        }
+        Ok(())
+    }
+
+    /// The first unique index in which a row with these values would meet another one, and that one. Waits for running
+    /// transactions whose end decides it.
+    pub(crate) fn find_conflict<'b>(
+        &mut self,
+        bound: &'b Arc<BoundTable>,
+        values: &[Datum],
+        own: Option<RowRef>,
+        which: impl Fn(&BoundIndex) -> bool,
+    ) -> Result<Option<(&'b BoundIndex, RowRef)>> {
+        if self.db.options.constraints == Constraints::Weak {
+            return Ok(None);
+        }
+        for index in bound.indexes.iter().filter(|index| index.unique && which(index)) {
+            let Some(keys) = self.index_values(bound, index, values)? else { continue };
+            if index.is_distinct(&keys) {
+                continue;
+            }
+            if let Some(row) = self.find_unique(bound, index, &keys, own)? {
+                return Ok(Some((index, RowRef { table: bound.relation.oid, key: row })));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The row that has these values in a unique index, our own one apart, on the committed state. Waits for those who
+    /// are about to put one there or to take one away.
+    pub(crate) fn find_unique(
+        &mut self,
+        bound: &Arc<BoundTable>,
+        index: &BoundIndex,
+        keys: &[Datum],
+        own: Option<RowRef>,
+    ) -> Result<Option<u32>> {
+        loop {
+            let mut open = Vec::new();
+            for row in self.candidates(bound, index, keys)? {
+                if own.is_some_and(|own| own.key == row) {
+                    continue;
+                }
+                match self.row_matches(bound, index, keys, row)? {
+                    Matched::Yes => return Ok(Some(row)),
+                    Matched::No => {}
+                    Matched::Open(running) => open.extend(running),
+                }
+            }
+            if open.is_empty() {
+                return Ok(None);
+            }
+            self.wait_for_transactions(&open)?;
+        }
+    }
+
+    /// Rows that may have these values in an index.
+    pub(crate) fn candidates(
+        &mut self,
+        bound: &Arc<BoundTable>,
+        index: &BoundIndex,
+        keys: &[Datum],
+    ) -> Result<Vec<u32>> {
+        let bytes = index.encode(keys);
+        let Some(space) = index.space else {
+            return Ok(self.db.store.find(bound.table().space, &bytes).map(|key| key.0).into_iter().collect());
+        };
+        let to = after(bytes.clone());
+        let to = to.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+        let entries = self.db.store.range(space, Bound::Included(&bytes), to);
+        Ok(entries.map(|entry| self.row_of_entry(entry)).collect())
+    }
+
+    /// Whether a row is there and has these values.
+    pub(crate) fn row_matches(
+        &mut self,
+        bound: &Arc<BoundTable>,
+        index: &BoundIndex,
+        keys: &[Datum],
+        row: u32,
+    ) -> Result<Matched> {
+        let mut open = Vec::new();
+        let exists = match self.look_settled(row)? {
+            Looked::Settled(existence) => existence.is_some(),
+            Looked::Open(running) => {
+                open.extend(running);
+                true
+            }
+        };
+        if !exists {
+            return Ok(Matched::No);
+        }
+        let table = bound.table();
+        for key in &index.keys {
+            if let BoundKey::Column(position) = key
+                && !table.clustered.contains(position)
+            {
+                let cell = self.cell_key(table, row, table.columns[*position].cell);
+                if let Looked::Open(running) = self.look_settled(cell)? {
+                    open.extend(running);
+                }
+            }
+        }
+        if !open.is_empty() {
+            return Ok(Matched::Open(open));
+        }
+        let values = self.look_row(table, row)?;
+        let found = self.index_values(bound, index, &values)?;
+        Ok(if found.is_some_and(|found| index.encode(&found) == index.encode(keys)) {
+            Matched::Yes
+        } else {
+            Matched::No
+        })
+    }
+
+    /// The error of a duplicate key.
+    pub(crate) fn duplicate(&mut self, bound: &Arc<BoundTable>, index: &BoundIndex, values: &[Datum]) -> SqlError {
+        let keys = self.index_values(bound, index, values).ok().flatten().unwrap_or_default();
+        let message = format!("duplicate key value violates unique constraint \"{}\"", index.name);
+        let error = SqlError::new(SqlState::UNIQUE_VIOLATION, message).constraint(&*index.name);
+        let error = match index.key_columns() {
+            Some(columns) => {
+                let detail = format!("Key {} already exists.", self.show_key(bound.table(), &columns, &keys));
+                error.detail(detail)
+            }
+            None => error,
+        };
+        self.of_table(error, bound)
+    }
+
+    /// `(a, b)=(1, 2)`
+    pub(crate) fn show_key(&self, table: &Table, columns: &[usize], values: &[Datum]) -> String {
+        let names: Vec<&str> = columns.iter().map(|&position| &*table.columns[position].name).collect();
+        let types = columns.iter().map(|&position| table.columns[position].typed.ty);
+        let shown: Vec<String> = values
+            .iter()
+            .zip(types)
+            .map(|(value, ty)| if value.is_null() { "null".to_owned() } else { text::output(value, ty, self) })
+            .collect();
+        format!("({})=({})", names.join(", "), shown.join(", "))
+    }
+
+    /// Names the table in an error.
+    pub(crate) fn of_table(&self, error: SqlError, bound: &Arc<BoundTable>) -> SqlError {
+        let schema = self.catalog.schemas.get(&bound.relation.schema).map_or("public", |schema| &schema.name);
+        error.schema(schema).table(&*bound.relation.name)
+    }
+
+    fn failing_row(&self, error: SqlError, bound: &Arc<BoundTable>, values: &[Datum]) -> SqlError {
+        let columns = bound.table().columns.iter().zip(values).filter(|(column, _)| !column.dropped);
+        let shown: Vec<String> = columns
+            .map(|(column, value)| {
+                if value.is_null() {
+                    return "null".to_owned();
+                }
+                let full = text::output(value, column.typed.ty, self);
+                match full.char_indices().nth(SHOWN) {
+                    Some((end, _)) => format!("{}...", &full[..end]),
+                    None => full,
+                }
+            })
+            .collect();
+        self.of_table(error.detail(format!("Failing row contains ({}).", shown.join(", "))), bound)
+    }
+}
+
+/// Whether a row has the values that were asked for.
+pub(crate) enum Matched {
+    Yes,
+    No,
+    /// It depends on how these end.
+    Open(Vec<TxnId>),
+}
+
+/// Whether two values of a column are equal.
+pub(crate) fn equal(table: &Table, position: usize, one: &Datum, two: &Datum) -> bool {
+    match (one.is_null(), two.is_null()) {
+        (true, true) => true,
+        (false, false) => compare::equal(one, two, table.columns[position].typed.ty),
+        _ => false,
+    }
+}

@@ -1,0 +1,59 @@
+//! DELETE.
+
+use std::sync::Arc;
+
+use crate::change::{Check, Done, Event};
+use crate::error::Result;
+use crate::exec::{RowRef, Run};
+use crate::ir::{Delete, LockStrength};
+use crate::storage::World;
+use crate::storage::locks::TableMode;
+use crate::storage::table::BoundTable;
+
+impl World<'_> {
+    pub(super) fn delete<'p>(
+        &mut self,
+        delete: &'p Delete,
+        run: &mut Run<'p>,
+        checks: &mut Vec<Check>,
+    ) -> Result<Done> {
+        self.lock_table(delete.table, TableMode::RowExclusive)?;
+        let bound = self.bound_table(delete.table)?;
+        self.fire_statement(&bound, Event::Delete, true)?;
+        let mut done = Done::default();
+        let rows = self.rows_to_change(&delete.input, LockStrength::Update, run)?;
+        let before = std::mem::take(&mut done.returned);
+        // RETURNING shows the rows as they were: it is evaluated before the first one goes.
+        let mut returned = Done { count: 0, returned: before };
+        for (_, tuple) in &rows {
+            self.returning(delete.returning.as_ref(), run, tuple, &mut returned)?;
+        }
+        let mut kept = returned.returned.into_iter();
+        for (row, _) in rows {
+            self.check()?;
+            let shown = kept.next();
+            if self.delete_one(&bound, row, checks)? {
+                done.count += 1;
+                done.returned.extend(shown);
+            }
+        }
+        self.fire_statement(&bound, Event::Delete, false)?;
+        Ok(done)
+    }
+
+    /// Deletes one row, unless a trigger says no.
+    pub(crate) fn delete_one(&mut self, bound: &Arc<BoundTable>, row: RowRef, checks: &mut Vec<Check>) -> Result<bool> {
+        let needed = bound.has_row_triggers() || !bound.referrers.is_empty();
+        let old = if needed { self.look_row(bound.table(), row.key)? } else { Vec::new() };
+        if bound.has_row_triggers() && self.fire_before(bound, Event::Delete, Some(&old), None)?.is_none() {
+            return Ok(false);
+        }
+        if self.look(row.key)?.is_none() {
+            return Ok(false);
+        }
+        self.delete_row(bound, row)?;
+        self.check_gone(bound, &old, checks)?;
+        self.fire_after(bound, Event::Delete, Some(&old), None, checks)?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,429 @@
+//! FOREIGN KEY, and constraints that are checked at the end of the statement or of the transaction.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use crate::catalog::{Action, ForeignKey, Oid, Timing};
+use crate::change::constraints::{Matched, equal};
+use crate::error::{Result, SqlError, SqlState};
+use crate::exec::RowRef;
+use crate::ir::LockStrength;
+use crate::session::Constraints;
+use crate::storage::World;
+use crate::storage::locks::{Duration, Mode, Resource};
+use crate::storage::look::Looked;
+use crate::storage::table::BoundTable;
+use crate::types::Datum;
+
+/// Something to be checked at the end of a statement.
+pub(crate) type Check = Deferred;
+
+/// Something to be checked later.
+#[derive(Clone, Debug)]
+pub enum Deferred {
+    /// A row refers to another one.
+    Child {
+        /// The referring table.
+        table: Oid,
+        /// The constraint.
+        constraint: Oid,
+        /// The row.
+        row: u32,
+    },
+    /// A key is gone that rows may refer to.
+    Parent {
+        /// The table referred to.
+        table: Oid,
+        /// The referring table.
+        child: Oid,
+        /// The constraint.
+        constraint: Oid,
+        /// The key's values.
+        key: Vec<Datum>,
+        /// What they are now, if the row is still there.
+        new: Option<Vec<Datum>>,
+    },
+    /// A row is in a DEFERRABLE unique index.
+    Unique {
+        /// The table.
+        table: Oid,
+        /// The constraint.
+        constraint: Oid,
+        /// The row.
+        row: u32,
+    },
+}
+
+impl Deferred {
+    fn constraint(&self) -> Oid {
+        match self {
+            Deferred::Child { constraint, .. }
+            | Deferred::Parent { constraint, .. }
+            | Deferred::Unique { constraint, .. } => *constraint,
+        }
+    }
+}
+
+impl World<'_> {
+    /// What a new or changed row makes to be checked at the end of the statement.
+    pub(crate) fn check_later(
+        &mut self,
+        bound: &Arc<BoundTable>,
+        row: RowRef,
+        change: Option<(RowRef, &[Datum], &[Datum])>,
+        checks: &mut Vec<Check>,
+    ) {
+        let table = bound.table();
+        let oid = bound.relation.oid;
+        let changed = |columns: &[usize]| match change {
+            None => true,
+            Some((before, old, new)) => {
+                before != row || columns.iter().any(|&at| !equal(table, at, &old[at], &new[at]))
+            }
+        };
+        for key in &table.foreign_keys {
+            if changed(&key.columns) {
+                checks.push(Deferred::Child { table: oid, constraint: key.oid, row: row.key });
+            }
+        }
+        for index in bound.indexes.iter().filter(|index| index.unique) {
+            if let Some((constraint, _)) = index.deferrable {
+                checks.push(Deferred::Unique { table: oid, constraint, row: row.key });
+            }
+        }
+        if let Some((_, old, new)) = change {
+            for &(child, at) in &bound.referrers {
+                let Some(key) = self.foreign_key(child, at) else { continue };
+                if key.parent_columns.iter().any(|&at| !equal(table, at, &old[at], &new[at])) {
+                    let values = key.parent_columns.iter().map(|&at| old[at].clone()).collect();
+                    let new = Some(key.parent_columns.iter().map(|&at| new[at].clone()).collect());
+                    checks.push(Deferred::Parent { table: oid, child, constraint: key.oid, key: values, new });
+                }
+            }
+        }
+    }
+
+    /// A row is gone: what refers to it goes too, or is checked at the end.
+    pub(crate) fn check_gone(&mut self, bound: &Arc<BoundTable>, old: &[Datum], checks: &mut Vec<Check>) -> Result<()> {
+        for &(child, at) in &bound.referrers {
+            let Some(key) = self.foreign_key(child, at) else { continue };
+            let values: Vec<Datum> = key.parent_columns.iter().map(|&at| old[at].clone()).collect();
+            if values.iter().any(Datum::is_null) {
+                continue;
+            }
+            let table = bound.relation.oid;
+            checks.push(Deferred::Parent { table, child, constraint: key.oid, key: values, new: None });
+        }
+        Ok(())
+    }
+
+    /// The end of a statement: what is immediate is checked, the rest waits for the commit.
+    pub(crate) fn run_checks(&mut self, checks: Vec<Check>) -> Result<()> {
+        if self.db.options.constraints == Constraints::Weak {
+            return Ok(());
+        }
+        let mut queue = std::collections::VecDeque::from(checks);
+        while let Some(check) = queue.pop_front() {
+            if self.is_deferred(&check) {
+                if let Some(transaction) = &mut self.session.transaction {
+                    transaction.deferred.push(check);
+                }
+                continue;
+            }
+            let mut more = Vec::new();
+            self.run_check(&check, &mut more)?;
+            queue.extend(more);
+        }
+        Ok(())
+    }
+
+    /// The end of the transaction, or SET CONSTRAINTS IMMEDIATE for these constraints (all if `None`).
+    pub(crate) fn run_deferred(&mut self, which: Option<&[Oid]>) -> Result<()> {
+        loop {
+            let Some(transaction) = &mut self.session.transaction else { return Ok(()) };
+            let asked = |check: &Deferred| which.is_none_or(|which| which.contains(&check.constraint()));
+            let Some(at) = transaction.deferred.iter().position(asked) else { return Ok(()) };
+            let check = transaction.deferred.remove(at);
+            let mut more = Vec::new();
+            self.run_check(&check, &mut more)?;
+            for check in more {
+                self.run_check(&check, &mut Vec::new())?;
+            }
+        }
+    }
+
+    fn is_deferred(&self, check: &Check) -> bool {
+        let constraint = check.constraint();
+        let timing = self.timing_of(check);
+        if timing == Timing::Immediate || self.acts(check) {
+            return false;
+        }
+        let modes = self.session.transaction.as_ref().map_or(&[][..], |transaction| &transaction.constraint_modes);
+        let said = modes.iter().rev().find(|(which, _)| which.is_none_or(|which| which == constraint));
+        said.map_or(timing == Timing::DeferrableDeferred, |(_, deferred)| *deferred)
+    }
+
+    /// Whether the check is a change of the rows that refer, which never waits.
+    fn acts(&self, check: &Check) -> bool {
+        let Deferred::Parent { child, constraint, new, .. } = check else { return false };
+        let table = self.catalog.table(*child);
+        let key = table.and_then(|table| table.foreign_keys.iter().find(|key| key.oid == *constraint));
+        key.is_some_and(|key| action(key, new.is_some()) != Action::NoAction)
+    }
+
+    fn timing_of(&self, check: &Check) -> Timing {
+        let (table, constraint) = match check {
+            Deferred::Child { table, constraint, .. } => (*table, *constraint),
+            Deferred::Parent { child, constraint, .. } => (*child, *constraint),
+            Deferred::Unique { .. } => return self.unique_timing(check.constraint()),
+        };
+        let keys = self.catalog.table(table).map_or(&[][..], |table| &table.foreign_keys);
+        keys.iter().find(|key| key.oid == constraint).map_or(Timing::Immediate, |key| key.timing)
+    }
+
+    fn unique_timing(&self, constraint: Oid) -> Timing {
+        let mut indexes = self.catalog.relations.values().filter_map(|relation| match &relation.kind {
+            crate::catalog::RelationKind::Index(index) => index.constraint,
+            _ => None,
+        });
+        indexes.find(|found| found.oid == constraint).map_or(Timing::Immediate, |found| found.timing)
+    }
+
+    fn run_check(&mut self, check: &Check, more: &mut Vec<Check>) -> Result<()> {
+        match check {
+            Deferred::Child { table, constraint, row } => self.check_child(*table, *constraint, *row),
+            Deferred::Unique { table, constraint, row } => self.check_unique(*table, *constraint, *row),
+            Deferred::Parent { table, child, constraint, key, new } => {
+                self.check_parent((*table, *child), *constraint, key, new.as_deref(), more)
+            }
+        }
+    }
+
+    fn check_unique(&mut self, table: Oid, constraint: Oid, row: u32) -> Result<()> {
+        let bound = self.bound_table(table)?;
+        if self.look(row)?.is_none() {
+            return Ok(());
+        }
+        let values = self.look_row(bound.table(), row)?;
+        let own = RowRef { table, key: row };
+        let is = |index: &crate::storage::table::BoundIndex| index.deferrable.is_some_and(|(oid, _)| oid == constraint);
+        match self.find_conflict(&bound, &values, Some(own), is)? {
+            Some((index, _)) => Err(self.duplicate(&bound, index, &values)),
+            None => Ok(()),
+        }
+    }
+
+    fn check_child(&mut self, table: Oid, constraint: Oid, row: u32) -> Result<()> {
+        let bound = self.bound_table(table)?;
+        let Some(key) = bound.table().foreign_keys.iter().find(|key| key.oid == constraint).cloned() else {
+            return Ok(());
+        };
+        if self.look(row)?.is_none() {
+            return Ok(());
+        }
+        let mut values = Vec::with_capacity(key.columns.len());
+        for &position in &key.columns {
+            values.push(self.look_column(bound.table(), row, position)?);
+        }
+        let nulls = values.iter().filter(|value| value.is_null()).count();
+        if nulls == values.len() || nulls > 0 && !key.match_full {
+            return Ok(());
+        }
+        let parent = self.bound_table(key.parent)?;
+        if nulls == 0 && self.lock_parent(&parent, &key, &values)? {
+            return Ok(());
+        }
+        let message = format!(
+            "insert or update on table \"{}\" violates foreign key constraint \"{}\"",
+            bound.relation.name, key.name
+        );
+        let detail = if nulls > 0 {
+            "MATCH FULL does not allow mixing of null and nonnull key values.".to_owned()
+        } else {
+            let shown = self.show_key(bound.table(), &key.columns, &values);
+            format!("Key {shown} is not present in table \"{}\".", parent.relation.name)
+        };
+        let error = SqlError::new(SqlState::FOREIGN_KEY_VIOLATION, message).detail(detail).constraint(&*key.name);
+        Err(self.of_table(error, &bound))
+    }
+
+    /// Finds the row that is referred to, on the committed state, and keeps it there; says whether there is one.
+    fn lock_parent(&mut self, parent: &Arc<BoundTable>, key: &ForeignKey, values: &[Datum]) -> Result<bool> {
+        let Some(index) = parent.indexes.iter().find(|index| index.oid == key.parent_index) else { return Ok(false) };
+        let Some(columns) = index.key_columns() else { return Ok(false) };
+        let order = |position: &usize| key.parent_columns.iter().position(|parent| parent == position);
+        let Some(order) = columns.iter().map(order).collect::<Option<Vec<usize>>>() else { return Ok(false) };
+        let keys: Vec<Datum> = order.into_iter().map(|at| values[at].clone()).collect();
+        'again: loop {
+            for row in self.candidates(parent, index, &keys)? {
+                // An insert that has not committed is not there; a delete that has not, may be taken back.
+                let committed = match self.look_settled(row)? {
+                    Looked::Settled(existence) => existence.is_some(),
+                    Looked::Open(_) => self.look(row)?.is_some(),
+                };
+                if !committed {
+                    continue;
+                }
+                match self.row_matches(parent, index, &keys, row)? {
+                    Matched::No => {}
+                    Matched::Open(running) => {
+                        self.wait_for_transactions(&running)?;
+                        continue 'again;
+                    }
+                    Matched::Yes => {
+                        let (resource, mode) = (Resource::Row(row), Mode::Row(LockStrength::KeyShare));
+                        if !self.db.locks.is_free(self.owner(), &resource, mode) {
+                            self.lock(&resource, mode, Duration::Transaction)?;
+                            continue 'again;
+                        }
+                        self.lock(&resource, mode, Duration::Transaction)?;
+                        return Ok(true);
+                    }
+                }
+            }
+            return Ok(false);
+        }
+    }
+
+    fn check_parent(
+        &mut self,
+        (table, child): (Oid, Oid),
+        constraint: Oid,
+        values: &[Datum],
+        new: Option<&[Datum]>,
+        more: &mut Vec<Check>,
+    ) -> Result<()> {
+        let parent = self.bound_table(table)?;
+        let bound = self.bound_table(child)?;
+        let Some(key) = bound.table().foreign_keys.iter().find(|key| key.oid == constraint).cloned() else {
+            return Ok(());
+        };
+        let rows = self.referring_rows(&bound, &key, values)?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let action = action(&key, new.is_some());
+        match action {
+            Action::NoAction | Action::Restrict => {
+                // Another row may have taken the key meanwhile.
+                if action == Action::NoAction && self.key_is_there(&parent, &key, values)? {
+                    return Ok(());
+                }
+                Err(self.still_referenced(&parent, &bound, &key, values))
+            }
+            Action::Cascade if new.is_none() => {
+                for row in rows {
+                    let row = RowRef { table: child, key: row };
+                    self.lock_to_write(row, LockStrength::Update)?;
+                    self.delete_one(&bound, row, more)?;
+                }
+                Ok(())
+            }
+            Action::Cascade | Action::SetNull | Action::SetDefault => {
+                let new = match (action, new) {
+                    (Action::Cascade, Some(new)) => new.to_vec(),
+                    (Action::SetDefault, _) => self.defaults_of(&bound, &key.columns)?,
+                    _ => vec![Datum::Null; key.columns.len()],
+                };
+                for row in rows {
+                    let row = RowRef { table: child, key: row };
+                    self.lock_to_write(row, LockStrength::NoKeyUpdate)?;
+                    let changes = key.columns.iter().copied().zip(new.iter().cloned()).collect();
+                    self.update_one(&bound, row, changes, more)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn defaults_of(&mut self, bound: &Arc<BoundTable>, columns: &[usize]) -> Result<Vec<Datum>> {
+        let table = bound.table();
+        let mut values = Vec::with_capacity(columns.len());
+        for &position in columns {
+            let column = &table.columns[position];
+            values.push(match &column.default {
+                None => Datum::Null,
+                Some(default) => {
+                    let expr = self.bind_assigned(&default.ast, column.typed, &column.name)?;
+                    self.eval_over(&expr, &[])?
+                }
+            });
+        }
+        Ok(values)
+    }
+
+    /// Rows that refer to a key, on the committed state (and our own).
+    fn referring_rows(&mut self, bound: &Arc<BoundTable>, key: &ForeignKey, values: &[Datum]) -> Result<Vec<u32>> {
+        let table = bound.table();
+        let leading = bound.indexes.iter().find(|index| {
+            index.predicate.is_none() && index.key_columns().is_some_and(|columns| columns.starts_with(&key.columns))
+        });
+        let candidates = match leading {
+            Some(index) => {
+                let bytes = index.encode(values);
+                let to = crate::storage::rows::after(bytes.clone());
+                let to = to.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+                let space = index.space.unwrap_or(table.space);
+                let found = self.db.store.range(space, Bound::Included(&bytes), to);
+                let row = |key: skew_model::Key| if index.space.is_some() { self.row_of_entry(key) } else { key.0 };
+                found.map(row).collect()
+            }
+            None => self.look_rows(table)?,
+        };
+        let mut rows = Vec::new();
+        for row in candidates {
+            if self.look(row)?.is_none() || rows.contains(&row) {
+                continue;
+            }
+            let mut all = true;
+            for (&position, value) in key.columns.iter().zip(values) {
+                let found = self.look_column(table, row, position)?;
+                all &= !found.is_null() && equal(table, position, &found, value);
+            }
+            if all {
+                rows.push(row);
+            }
+        }
+        Ok(rows)
+    }
+
+    fn key_is_there(&mut self, parent: &Arc<BoundTable>, key: &ForeignKey, values: &[Datum]) -> Result<bool> {
+        let Some(index) = parent.indexes.iter().find(|index| index.oid == key.parent_index) else { return Ok(false) };
+        let Some(columns) = index.key_columns() else { return Ok(false) };
+        let order = |position: &usize| key.parent_columns.iter().position(|parent| parent == position);
+        let Some(order) = columns.iter().map(order).collect::<Option<Vec<usize>>>() else { return Ok(false) };
+        let keys: Vec<Datum> = order.into_iter().map(|at| values[at].clone()).collect();
+        for row in self.candidates(parent, index, &keys)? {
+            if matches!(self.row_matches(parent, index, &keys, row)?, Matched::Yes) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn still_referenced(
+        &mut self,
+        parent: &Arc<BoundTable>,
+        child: &Arc<BoundTable>,
+        key: &ForeignKey,
+        values: &[Datum],
+    ) -> SqlError {
+        let message = format!(
+            "update or delete on table \"{}\" violates foreign key constraint \"{}\" on table \"{}\"",
+            parent.relation.name, key.name, child.relation.name
+        );
+        let shown = self.show_key(parent.table(), &key.parent_columns, values);
+        let detail = format!("Key {shown} is still referenced from table \"{}\".", child.relation.name);
+        let error = SqlError::new(SqlState::FOREIGN_KEY_VIOLATION, message).detail(detail).constraint(&*key.name);
+        self.of_table(error, child)
+    }
+
+    fn foreign_key(&self, child: Oid, at: usize) -> Option<ForeignKey> {
+        self.catalog.table(child)?.foreign_keys.get(at).cloned()
+    }
+}
+
+/// What happens to rows that refer to a key that is gone, or has changed.
+fn action(key: &ForeignKey, changed: bool) -> Action {
+    if changed { key.on_update } else { key.on_delete }
+}

@@ -1,0 +1,149 @@
+//! INSERT, with ON CONFLICT.
+
+use std::sync::Arc;
+
+use skew_model::Level;
+
+use crate::change::{Check, Done, Event};
+use crate::error::{Result, SqlError, SqlState};
+use crate::exec::{LockOutcome, RowRef, Run, Slot, Tuple};
+use crate::ir::{Insert, LockStrength, OnConflict};
+use crate::storage::World;
+use crate::storage::locks::TableMode;
+use crate::storage::table::{BoundIndex, BoundTable};
+use crate::types::Datum;
+
+impl World<'_> {
+    pub(super) fn insert<'p>(
+        &mut self,
+        insert: &'p Insert,
+        run: &mut Run<'p>,
+        checks: &mut Vec<Check>,
+    ) -> Result<Done> {
+        self.lock_table(insert.table, TableMode::RowExclusive)?;
+        let bound = self.bound_table(insert.table)?;
+        let tuples = run.tuples(self, &insert.source)?;
+        self.fire_statement(&bound, Event::Insert, true)?;
+        let mut done = Done::default();
+        let mut new_rows = Vec::new();
+        for tuple in tuples {
+            self.check()?;
+            let mut values = vec![Datum::Null; bound.table().columns.len()];
+            let Slot::Values(given) = tuple.slot(0) else {
+                return Err(SqlError::unsupported("INSERT from something without values"));
+            };
+            for (&position, value) in insert.columns.iter().zip(given.iter()) {
+                values[position] = value.clone();
+            }
+            for (position, default) in &insert.defaults {
+                values[*position] = run.eval(self, default, &tuple)?;
+            }
+            let written = match &insert.on_conflict {
+                None => self.insert_one(&bound, values, checks)?.map(|(row, values)| (row, values, true)),
+                Some(conflict) => self.insert_or(&bound, values, conflict, run, &mut new_rows, checks)?,
+            };
+            let Some((row, values, _)) = written else { continue };
+            done.count += 1;
+            new_rows.push(row.key);
+            let tuple = Tuple::of(if values.is_empty() { Slot::Row(row) } else { Slot::Values(values.into()) });
+            self.returning(insert.returning.as_ref(), run, &tuple, &mut done)?;
+        }
+        self.fire_statement(&bound, Event::Insert, false)?;
+        Ok(done)
+    }
+
+    /// Inserts one row; nothing if a trigger says so.
+    pub(crate) fn insert_one(
+        &mut self,
+        bound: &Arc<BoundTable>,
+        values: Vec<Datum>,
+        checks: &mut Vec<Check>,
+    ) -> Result<Option<(RowRef, Vec<Datum>)>> {
+        let Some(mut values) = self.fire_before(bound, Event::Insert, None, Some(values))? else { return Ok(None) };
+        self.complete_row(bound, &mut values)?;
+        if let Some((index, _)) = self.find_conflict(bound, &values, None, |index| index.deferrable.is_none())? {
+            return Err(self.duplicate(bound, index, &values));
+        }
+        let row = self.write_new(bound, &values, checks)?;
+        Ok(Some((row, values)))
+    }
+
+    fn write_new(&mut self, bound: &Arc<BoundTable>, values: &[Datum], checks: &mut Vec<Check>) -> Result<RowRef> {
+        let row = self.place_row(bound.relation.oid, bound.table(), values)?;
+        self.insert_row(bound, row, values)?;
+        self.check_later(bound, row, None, checks);
+        self.fire_after(bound, Event::Insert, None, Some(values), checks)?;
+        Ok(row)
+    }
+
+    fn insert_or<'p>(
+        &mut self,
+        bound: &Arc<BoundTable>,
+        values: Vec<Datum>,
+        conflict: &'p OnConflict,
+        run: &mut Run<'p>,
+        new_rows: &mut Vec<u32>,
+        checks: &mut Vec<Check>,
+    ) -> Result<Option<(RowRef, Vec<Datum>, bool)>> {
+        let Some(mut values) = self.fire_before(bound, Event::Insert, None, Some(values))? else { return Ok(None) };
+        self.complete_row(bound, &mut values)?;
+        let arbiter = |index: &BoundIndex| conflict.arbiters.is_empty() || conflict.arbiters.contains(&index.oid);
+        let Some((_, existing)) = self.find_conflict(bound, &values, None, arbiter)? else {
+            if let Some((index, _)) = self.find_conflict(bound, &values, None, |index| index.deferrable.is_none())? {
+                return Err(self.duplicate(bound, index, &values));
+            }
+            let row = self.write_new(bound, &values, checks)?;
+            return Ok(Some((row, values, true)));
+        };
+        let Some((assignments, condition)) = &conflict.update else {
+            self.must_be_visible(existing)?;
+            return Ok(None);
+        };
+        if new_rows.contains(&existing.key) {
+            let message = "ON CONFLICT DO UPDATE command cannot affect row a second time";
+            let hint =
+                "Ensure that no rows proposed for insertion within the same command have duplicate constrained values.";
+            return Err(SqlError::new(SqlState::CARDINALITY_VIOLATION, message).hint(hint));
+        }
+        self.must_be_visible(existing)?;
+        let strength = self.strength(bound, assignments.iter().map(|assignment| assignment.column));
+        if self.lock_to_write(existing, strength)? == LockOutcome::Gone {
+            // It was deleted while we waited for it: try again from the beginning.
+            return self.insert_or(bound, values, conflict, run, new_rows, checks);
+        }
+        let mut tuple = Tuple::of(Slot::Row(existing));
+        tuple.push(Slot::Values(values.into()));
+        if let Some(condition) = condition
+            && !run.is_true(self, condition, &tuple)?
+        {
+            return Ok(None);
+        }
+        let mut changes = Vec::with_capacity(assignments.len());
+        for assignment in assignments {
+            changes.push((assignment.column, run.eval(self, &assignment.value, &tuple)?));
+        }
+        let row = self.update_one(bound, existing, changes, checks)?;
+        Ok(row.map(|row| (row, Vec::new(), false)))
+    }
+
+    /// The row that stands in the way was seen: at its newest version, or the transaction cannot go on.
+    fn must_be_visible(&mut self, row: RowRef) -> Result<()> {
+        self.cells.remove(&row.key);
+        self.newest.insert(row.key);
+        let seen = self.read(row.key, row.key)?;
+        if seen.is_none() && matches!(self.level(), Level::Si | Level::Ser | Level::Sser) {
+            let message = "could not serialize access due to concurrent update";
+            return Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, message));
+        }
+        Ok(())
+    }
+
+    /// How strongly a row is locked that gets new values in these columns: UPDATE if others may refer to one of them.
+    pub(crate) fn strength(&self, bound: &BoundTable, mut columns: impl Iterator<Item = usize>) -> LockStrength {
+        let in_key = |position: usize| {
+            let unique = bound.indexes.iter().filter(|index| index.unique && index.predicate.is_none());
+            unique.filter_map(BoundIndex::key_columns).any(|key| key.contains(&position))
+        };
+        if columns.any(in_key) { LockStrength::Update } else { LockStrength::NoKeyUpdate }
+    }
+}

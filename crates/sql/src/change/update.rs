@@ -1,0 +1,141 @@
+//! UPDATE.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use crate::change::{Check, Done, Event};
+use crate::error::{Result, SqlError};
+use crate::exec::{LockOutcome, RowRef, Run, Slot, Tuple};
+use crate::ir::{LockStrength, Plan, Update};
+use crate::storage::World;
+use crate::storage::locks::TableMode;
+use crate::storage::table::BoundTable;
+use crate::types::Datum;
+
+impl World<'_> {
+    pub(super) fn update<'p>(
+        &mut self,
+        update: &'p Update,
+        run: &mut Run<'p>,
+        checks: &mut Vec<Check>,
+    ) -> Result<Done> {
+        self.lock_table(update.table, TableMode::RowExclusive)?;
+        let bound = self.bound_table(update.table)?;
+        self.fire_statement(&bound, Event::Update, true)?;
+        let strength = self.strength(&bound, update.assignments.iter().map(|assignment| assignment.column));
+        let mut planned = Vec::new();
+        for (row, tuple) in self.rows_to_change(&update.input, strength, run)? {
+            let mut changes = Vec::with_capacity(update.assignments.len());
+            for assignment in &update.assignments {
+                changes.push((assignment.column, run.eval(self, &assignment.value, &tuple)?));
+            }
+            planned.push((row, tuple, changes));
+        }
+        let mut done = Done::default();
+        let mut written = Vec::with_capacity(planned.len());
+        for (row, mut tuple, changes) in planned {
+            self.check()?;
+            let Some(row) = self.update_one(&bound, row, changes, checks)? else { continue };
+            done.count += 1;
+            tuple.set(0, Slot::Row(row));
+            written.push(tuple);
+        }
+        if update.returning.is_some() {
+            let view = self.show_own_writes();
+            for tuple in &written {
+                self.returning(update.returning.as_ref(), run, tuple, &mut done)?;
+            }
+            self.come_back(view);
+        }
+        self.fire_statement(&bound, Event::Update, false)?;
+        Ok(done)
+    }
+
+    /// The rows that a plan's first slot leads to, each once, locked and checked again if they had changed meanwhile.
+    pub(super) fn rows_to_change<'p>(
+        &mut self,
+        input: &'p Plan,
+        strength: LockStrength,
+        run: &mut Run<'p>,
+    ) -> Result<Vec<(RowRef, Tuple)>> {
+        let mut seen = FxHashSet::default();
+        let mut rows = Vec::new();
+        for tuple in run.tuples(self, input)? {
+            let &Slot::Row(row) = tuple.slot(0) else {
+                return Err(SqlError::unsupported("a change of something that is no row of a table"));
+            };
+            if !seen.insert(row.key) {
+                continue;
+            }
+            self.check()?;
+            match self.lock_to_write(row, strength)? {
+                LockOutcome::Locked => rows.push((row, tuple)),
+                LockOutcome::Changed(row) => {
+                    if let Some(tuple) = run.recheck(self, input, &tuple)? {
+                        rows.push((row, tuple));
+                    }
+                }
+                LockOutcome::Skipped | LockOutcome::Gone => {}
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Changes one row; nothing if a trigger says so.
+    pub(crate) fn update_one(
+        &mut self,
+        bound: &Arc<BoundTable>,
+        row: RowRef,
+        mut changes: Vec<(usize, Datum)>,
+        checks: &mut Vec<Check>,
+    ) -> Result<Option<RowRef>> {
+        let table = bound.table();
+        let old = self.look_row(table, row.key)?;
+        let mut new = old.clone();
+        for (position, value) in &changes {
+            new[*position] = value.clone();
+        }
+        if bound.has_row_triggers() {
+            let columns: Vec<usize> = changes.iter().map(|(position, _)| *position).collect();
+            let Some(fired) = self.fire_before_update(bound, &columns, &old, new)? else { return Ok(None) };
+            new = fired;
+            for (position, value) in new.iter().enumerate() {
+                let changed = changes.iter().any(|(known, _)| *known == position);
+                if !changed && !super::constraints::equal(table, position, value, &old[position]) {
+                    changes.push((position, value.clone()));
+                }
+            }
+            for (position, value) in &mut changes {
+                *value = new[*position].clone();
+            }
+        }
+        self.complete_row(bound, &mut new)?;
+        for (position, _) in &bound.generated {
+            if !super::constraints::equal(table, *position, &new[*position], &old[*position]) {
+                changes.push((*position, new[*position].clone()));
+            }
+        }
+        let moved = |index: &crate::storage::table::BoundIndex| {
+            index.deferrable.is_none() && index.looks_at_any(changes.iter().map(|(position, _)| *position))
+        };
+        if let Some((index, _)) = self.find_conflict(bound, &new, Some(row), moved)? {
+            return Err(self.duplicate(bound, index, &new));
+        }
+        let place = self.update_row(bound, row, &changes)?;
+        self.check_later(bound, place, Some((row, &old, &new)), checks);
+        self.fire_after(bound, Event::Update, Some(&old), Some(&new), checks)?;
+        Ok(Some(place))
+    }
+
+    /// RETURNING sees what the statement has written; what the rest of the statement sees is given back afterwards.
+    pub(super) fn show_own_writes(&mut self) -> Option<rustc_hash::FxHashMap<u32, Option<Datum>>> {
+        if self.several_changes { Some(std::mem::take(&mut self.cells)) } else { None }
+    }
+
+    pub(super) fn come_back(&mut self, view: Option<rustc_hash::FxHashMap<u32, Option<Datum>>>) {
+        if let Some(view) = view {
+            self.cells = view;
+        }
+    }
+}

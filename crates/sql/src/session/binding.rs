@@ -1,0 +1,79 @@
+//! The one place where statements and the schema's expressions meet the binder.
+
+use std::sync::Arc;
+
+use sqlparser::ast;
+
+use crate::catalog::{Generation, Oid, Relation};
+use crate::error::{Result, SqlError};
+use crate::ir::{Expr, ExprKind, Query};
+use crate::storage::World;
+use crate::types::{Type, Typed};
+
+/// A bound statement: its plan and the types of its parameters.
+pub(crate) struct BoundStatement {
+    pub(crate) query: Query,
+    pub(crate) parameters: Vec<Type>,
+}
+
+impl World<'_> {
+    /// Binds a query or a change.
+    pub(crate) fn bind_statement(&mut self, _: &ast::Statement, _: &str, _: &[Type]) -> Result<BoundStatement> {
+        Err(SqlError::unsupported("binding"))
+    }
+
+    /// Binds an expression over one row of a table, in slot 0.
+    pub(crate) fn bind_row_expression(&mut self, _: &ast::Expr, _: &Arc<Relation>) -> Result<Expr> {
+        Err(SqlError::unsupported("binding"))
+    }
+
+    /// Binds a trigger's WHEN: OLD is slot 0, NEW slot 1.
+    pub(crate) fn bind_trigger_condition(&mut self, _: &ast::Expr, _: &Arc<Relation>) -> Result<Expr> {
+        Err(SqlError::unsupported("binding"))
+    }
+
+    /// Binds an expression without columns that is assigned to a column (a DEFAULT) or a parameter.
+    pub(crate) fn bind_assigned(&mut self, _: &ast::Expr, _: Typed, _: &str) -> Result<Expr> {
+        Err(SqlError::unsupported("binding"))
+    }
+
+    /// A conversion as for an assignment.
+    pub(crate) fn coerce_assigned(&mut self, _: Expr, _: Typed, _: &str) -> Result<Expr> {
+        Err(SqlError::unsupported("binding"))
+    }
+
+    /// A type by its name.
+    pub(crate) fn bind_type(&mut self, _: &ast::DataType) -> Result<Typed> {
+        Err(SqlError::unsupported("binding"))
+    }
+
+    /// The relation that a name means.
+    pub(crate) fn find_relation(&mut self, _: &ast::ObjectName) -> Result<Option<Arc<Relation>>> {
+        Err(SqlError::unsupported("binding"))
+    }
+
+    /// The schemas in which names are looked for.
+    pub(crate) fn path(&self) -> Vec<Oid> {
+        crate::session::prepare::path(self.session, &self.catalog)
+    }
+
+    /// The defaults of a table's columns that are not among these, bound.
+    pub(crate) fn column_defaults(&mut self, table: Oid, given: &[usize]) -> Result<Vec<(usize, Expr)>> {
+        let relation = self.relation(table)?;
+        let columns = &crate::storage::world::as_table(&relation)?.columns;
+        let mut defaults = Vec::new();
+        for (position, column) in columns.iter().enumerate() {
+            if column.dropped || given.contains(&position) || column.generation == Generation::Stored {
+                continue;
+            }
+            if let (Generation::IdentityAlways | Generation::IdentityByDefault, Some(sequence)) =
+                (column.generation, column.sequence)
+            {
+                defaults.push((position, Expr { kind: ExprKind::NextValue(sequence), typed: column.typed }));
+            } else if let Some(default) = &column.default {
+                defaults.push((position, self.bind_assigned(&default.ast, column.typed, &column.name)?));
+            }
+        }
+        Ok(defaults)
+    }
+}

@@ -1,0 +1,343 @@
+//! A connection: what belongs to one client, and the life of its statements and transactions.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use rustc_hash::FxHashMap;
+use skew_store::Reads;
+
+use crate::catalog::{Catalog, Oid};
+use crate::error::{Result, SqlError, SqlState};
+use crate::functions::Settings;
+use crate::session::cursors::Cursor;
+use crate::session::database::{Activity, Database, State};
+use crate::session::settings::{self, Defaults};
+use crate::session::transaction::{Block, Identity, Isolation, Transaction};
+use crate::session::{Client, Message, Prepared, Status, clock};
+use crate::storage::table::BoundTables;
+
+/// What belongs to one connection.
+pub(crate) struct SessionState {
+    pub(crate) client: Client,
+    pub(crate) identity: Identity,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) defaults: Defaults,
+    pub(crate) transaction: Option<Transaction>,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) cancel: Cancel,
+    /// Prepared statements by name, those of PREPARE and those of the wire.
+    pub(crate) statements: HashMap<String, Prepared>,
+    pub(crate) cursors: BTreeMap<String, Cursor>,
+    pub(crate) sequence_values: FxHashMap<Oid, i64>,
+    pub(crate) last_sequence: Option<Oid>,
+    /// How many rows the last change concerned.
+    pub(crate) affected: u64,
+    pub(crate) statement_time: i64,
+    /// What reads may return: everything that the level allows, or what a check should see.
+    pub(crate) reads: Reads,
+    pub(crate) tables: BoundTables,
+    /// The schema of its temporary objects, once there are any.
+    pub(crate) temporary: Option<Oid>,
+    /// The catalog that its last statement saw.
+    pub(crate) seen: Arc<Catalog>,
+}
+
+/// A client's connection. Dropped, its transaction is rolled back and its locks and temporary tables are gone.
+pub struct Connection {
+    pub(crate) database: Database,
+    pub(crate) session: SessionState,
+    pub(crate) copy: Option<crate::session::copy::CopyIn>,
+    pub(crate) plans: crate::session::prepare::Plans,
+    /// A buffer for values as text.
+    pub(crate) shown: String,
+}
+
+/// Stops the running statement of a connection from another thread.
+#[derive(Clone, Debug)]
+pub struct Cancel {
+    wish: Arc<AtomicU8>,
+}
+
+const GO_ON: u8 = 0;
+const CANCEL: u8 = 1;
+const TERMINATE: u8 = 2;
+
+impl Cancel {
+    fn new() -> Cancel {
+        Cancel { wish: Arc::new(AtomicU8::new(GO_ON)) }
+    }
+
+    /// Asks the statement to stop (57014).
+    pub fn cancel(&self) {
+        let _ = self.wish.compare_exchange(GO_ON, CANCEL, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Asks the connection to end (57P01).
+    pub fn terminate(&self) {
+        self.wish.store(TERMINATE, Ordering::Relaxed);
+    }
+
+    /// Whether the connection is to end.
+    pub fn is_terminated(&self) -> bool {
+        self.wish.load(Ordering::Relaxed) == TERMINATE
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.wish.load(Ordering::Relaxed) {
+            GO_ON => Ok(()),
+            CANCEL => Err(SqlError::new(SqlState::QUERY_CANCELED, "canceling statement due to user request")),
+            _ => {
+                let message = "terminating connection due to administrator command";
+                Err(SqlError::new(SqlState::ADMIN_SHUTDOWN, message))
+            }
+        }
+    }
+
+    /// A new statement is not stopped by what was meant for the last one.
+    pub(crate) fn forget(&self) {
+        let _ = self.wish.compare_exchange(CANCEL, GO_ON, Ordering::Relaxed, Ordering::Relaxed);
+    }
+}
+
+impl SessionState {
+    /// The catalog that this connection sees: its transaction's own one, or everybody's.
+    pub(crate) fn catalog(&self, state: &State) -> Arc<Catalog> {
+        let own = self.transaction.as_ref().and_then(|transaction| transaction.catalog.clone());
+        own.unwrap_or_else(|| state.catalog.clone())
+    }
+
+    /// The running transaction; an implicit one is opened if there is none.
+    pub(crate) fn transaction(&mut self, state: &State) -> &mut Transaction {
+        if self.transaction.is_none() {
+            self.begin(state, Block::Implicit);
+        }
+        self.transaction.as_mut().expect("a transaction has just begun")
+    }
+
+    /// Opens a transaction with the connection's defaults.
+    pub(crate) fn begin(&mut self, state: &State, block: Block) {
+        let default = |name: &str| settings::show(&self.settings, name).unwrap_or_default();
+        let isolation = Isolation::named(&default("default_transaction_isolation")).unwrap_or(Isolation::ReadCommitted);
+        self.transaction = Some(Transaction {
+            id: None,
+            level: isolation.level(&state.options),
+            block,
+            failed: false,
+            isolation,
+            read_only: default("default_transaction_read_only") == "on",
+            deferrable: default("default_transaction_deferrable") == "on",
+            catalog: None,
+            catalog_base: state.catalog.clone(),
+            savepoints: Vec::new(),
+            deferred: Vec::new(),
+            constraint_modes: Vec::new(),
+            settings_before: self.settings.clone(),
+            local_settings: Vec::new(),
+            began: clock::now(),
+            epoch: state.epoch,
+            notifications: Vec::new(),
+            wrote: false,
+        });
+    }
+
+    /// Where it stands, as ReadyForQuery tells it.
+    pub(crate) fn status(&self) -> Status {
+        match &self.transaction {
+            Some(transaction) if transaction.block == Block::Explicit && transaction.failed => Status::Failed,
+            Some(transaction) if transaction.block == Block::Explicit => Status::InTransaction,
+            _ => Status::Idle,
+        }
+    }
+
+    /// What SHOW answers.
+    pub(crate) fn show(&self, name: &str) -> Result<String> {
+        let on = |truth: bool| if truth { "on" } else { "off" }.to_owned();
+        let running = self.transaction.as_ref();
+        match (name.to_lowercase().as_str(), running) {
+            ("transaction_isolation", Some(running)) => Ok(running.isolation.name().to_owned()),
+            ("transaction_isolation", None) => settings::show(&self.settings, "default_transaction_isolation"),
+            ("transaction_read_only", Some(running)) => Ok(on(running.read_only)),
+            ("transaction_read_only", None) => settings::show(&self.settings, "default_transaction_read_only"),
+            ("transaction_deferrable", Some(running)) => Ok(on(running.deferrable)),
+            ("is_superuser", _) => Ok(on(true)),
+            ("session_authorization", _) => Ok(self.client.user.clone()),
+            _ => settings::show(&self.settings, name),
+        }
+    }
+
+    /// SET, of the connection or (LOCAL) of the transaction.
+    pub(crate) fn set(&mut self, name: &str, value: Option<&str>, local: bool) -> Result<()> {
+        match name.to_lowercase().as_str() {
+            "transaction_isolation" => return self.set_isolation(value.unwrap_or("read committed")),
+            "transaction_read_only" => {
+                if let Some(transaction) = &mut self.transaction {
+                    transaction.read_only = matches!(value, Some("on" | "true" | "1"));
+                }
+                return Ok(());
+            }
+            _ => {}
+        }
+        let before = settings::show(&self.settings, name).ok();
+        let told = settings::set(&mut self.settings, &self.defaults, name, value)?;
+        if let Some((name, value)) = told {
+            self.messages.push(Message::Parameter(name, value));
+        }
+        if local && let (Some(transaction), Some(before)) = (&mut self.transaction, before) {
+            transaction.local_settings.push((name.to_owned(), before));
+        }
+        Ok(())
+    }
+
+    fn set_isolation(&mut self, value: &str) -> Result<()> {
+        let isolation = Isolation::named(value).ok_or_else(|| {
+            let message = format!("invalid value for parameter \"transaction_isolation\": \"{value}\"");
+            SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message)
+        })?;
+        match &mut self.transaction {
+            Some(transaction) if transaction.id.is_some() && transaction.isolation != isolation => {
+                let message = "SET TRANSACTION ISOLATION LEVEL must be called before any query";
+                return Err(SqlError::new(SqlState::ACTIVE_SQL_TRANSACTION, message));
+            }
+            Some(transaction) => transaction.isolation = isolation,
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// RESET ALL, DISCARD ALL: the settings with which the client connected.
+    pub(crate) fn reset_settings(&mut self) {
+        let before = settings::startup(&self.settings);
+        let mut fresh = Arc::new(Settings::default());
+        settings::restore(&mut fresh, &self.defaults);
+        self.settings = fresh;
+        for (name, value) in settings::startup(&self.settings) {
+            if !before.contains(&(name.clone(), value.clone())) {
+                self.messages.push(Message::Parameter(name, value));
+            }
+        }
+    }
+
+    /// A notice for the client.
+    pub(crate) fn notice(&mut self, severity: &'static str, state: SqlState, message: impl Into<String>) {
+        self.messages.push(Message::Notice(severity, SqlError::new(state, message)));
+    }
+}
+
+impl Connection {
+    pub(crate) fn new(database: Database, client: Client) -> Connection {
+        let mut settings = Arc::new(Settings::default());
+        let mut defaults = Defaults::default();
+        settings::connect(&mut settings, &mut defaults, &client.settings);
+        let cancel = Cancel::new();
+        let identity = {
+            let mut state = database.inner.lock();
+            let owner = state.new_owner();
+            let session = state.store.session(&format!("{}-{owner}", client.user));
+            let activity = Activity {
+                pid: client.pid,
+                user: client.user.clone(),
+                database: client.database.clone(),
+                application: settings::show(&settings, "application_name").unwrap_or_default(),
+                state: "idle",
+                query: "".into(),
+                listens: Vec::new(),
+                mailbox: Vec::new(),
+                cancel: cancel.clone(),
+                tell: client.tell.clone(),
+            };
+            state.connections.insert(owner, activity);
+            Identity { session, owner }
+        };
+        let session = SessionState {
+            client,
+            identity,
+            settings,
+            defaults,
+            transaction: None,
+            messages: Vec::new(),
+            cancel,
+            statements: HashMap::new(),
+            cursors: BTreeMap::new(),
+            sequence_values: FxHashMap::default(),
+            last_sequence: None,
+            affected: 0,
+            statement_time: clock::now(),
+            reads: Reads::Any,
+            tables: BoundTables::default(),
+            temporary: None,
+            seen: database.inner.lock().catalog.clone(),
+        };
+        Connection { database, session, copy: None, plans: Default::default(), shown: String::new() }
+    }
+
+    /// Where it stands.
+    pub fn status(&self) -> Status {
+        self.session.status()
+    }
+
+    /// What the client is to be told, since the last call.
+    pub fn messages(&mut self) -> Vec<Message> {
+        let mut messages = std::mem::take(&mut self.session.messages);
+        let mut state = self.database.inner.lock();
+        if let Some(activity) = state.connections.get_mut(&self.session.identity.owner) {
+            messages.append(&mut activity.mailbox);
+        }
+        messages
+    }
+
+    /// A handle to stop the running statement.
+    pub fn canceller(&self) -> Cancel {
+        self.session.cancel.clone()
+    }
+
+    /// The parameters that a client is told after it has connected (`server_version`, `client_encoding`, …).
+    pub fn startup_parameters(&self) -> Vec<(String, String)> {
+        let mut told = settings::startup(&self.session.settings);
+        for (name, value) in &mut told {
+            if name == "session_authorization" {
+                value.clone_from(&self.session.client.user);
+            }
+        }
+        told
+    }
+
+    /// Keeps a prepared statement under a name, beside those of PREPARE. The unnamed one (an empty name) is replaced.
+    pub fn keep(&mut self, name: &str, statement: Prepared) -> Result<()> {
+        if !name.is_empty() && self.session.statements.contains_key(name) {
+            let message = format!("prepared statement \"{name}\" already exists");
+            return Err(SqlError::new(SqlState::DUPLICATE_PREPARED_STATEMENT, message));
+        }
+        self.session.statements.insert(name.to_owned(), statement);
+        Ok(())
+    }
+
+    /// The prepared statement with this name.
+    pub fn kept(&self, name: &str) -> Result<&Prepared> {
+        self.session.statements.get(name).ok_or_else(|| {
+            let message = match name {
+                "" => "unnamed prepared statement does not exist".to_owned(),
+                name => format!("prepared statement \"{name}\" does not exist"),
+            };
+            SqlError::new(SqlState::INVALID_SQL_STATEMENT_NAME, message)
+        })
+    }
+
+    /// Forgets a prepared statement, if there is one.
+    pub fn forget(&mut self, name: &str) {
+        self.session.statements.remove(name);
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let inner = self.database.inner.clone();
+        let mut state = inner.hold();
+        self.session.roll_back(&mut state);
+        crate::session::temporary::drop_all(&mut state, &mut self.session);
+        let owner = self.session.identity.owner;
+        state.locks.unlock_all(owner);
+        state.connections.remove(&owner);
+        state.changed();
+    }
+}

@@ -1,0 +1,161 @@
+//! The schema `skew`: how any client drives the weak database.
+//!
+//! | function | what it does |
+//! | --- | --- |
+//! | `skew.checkpoint()` | what is there now is what a reset comes back to; the history begins here |
+//! | `skew.reset(seed)` | back to the checkpoint (or to an empty database), with a new seed |
+//! | `skew.seed()` | the seed |
+//! | `skew.isolation(level)` | transactions that begin from now on run at this level (`default`: as they ask); the level |
+//! | `skew.checking(on)` | the reads of this connection's transactions see what all transactions have left |
+//! | `skew.history()` | what transactions have done since the checkpoint, as a `.hist` |
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use skew_model::Key;
+use skew_model::Level;
+use skew_store::{Reads, Store};
+
+use crate::catalog::{Catalog, Oid};
+use crate::error::{Result, SqlError, SqlState};
+use crate::session::database::{SequenceState, State};
+use crate::storage::World;
+use crate::types::Datum;
+
+/// What a reset comes back to.
+pub(crate) struct Checkpoint {
+    store: Store<Datum>,
+    catalog: Arc<Catalog>,
+    sequences: FxHashMap<Oid, SequenceState>,
+    added_cells: FxHashMap<(u32, u32), Key>,
+}
+
+/// Answers a function of the schema.
+pub(crate) fn ask(world: &mut World<'_>, name: &str, args: &[Datum]) -> Result<Datum> {
+    let text = |at: usize| match args.get(at) {
+        Some(Datum::Text(text)) => Some(text.clone()),
+        _ => None,
+    };
+    match name {
+        "checkpoint" => {
+            checkpoint(world)?;
+            Ok(Datum::Null)
+        }
+        "reset" => {
+            let seed = match args.first() {
+                Some(Datum::Int(seed)) => seed.cast_unsigned(),
+                _ => world.db.options.seed,
+            };
+            reset(world, seed)?;
+            Ok(Datum::Null)
+        }
+        "seed" => Ok(Datum::Int(world.db.options.seed.cast_signed())),
+        "isolation" => {
+            if let Some(level) = text(0) {
+                world.db.options.level = parse_level(&level)?;
+            }
+            Ok(Datum::text(world.db.options.level.map_or("default", Level::id)))
+        }
+        "checking" => {
+            if let Some(Datum::Bool(on)) = args.first() {
+                world.session.reads = if *on { Reads::Settled } else { Reads::Any };
+            }
+            Ok(Datum::Bool(world.session.reads == Reads::Settled))
+        }
+        "history" => Ok(Datum::text(crate::session::history::history(world).to_string())),
+        other => {
+            let message = format!("function skew.{other} does not exist");
+            Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, message))
+        }
+    }
+}
+
+/// A level by its id or by SQL's name; `default` is none.
+pub fn parse_level(name: &str) -> Result<Option<Level>> {
+    let lower = name.trim().to_lowercase().replace([' ', '_'], "-");
+    if lower == "default" {
+        return Ok(None);
+    }
+    lower.parse::<Level>().map(Some).map_err(|_| {
+        let message = format!("\"{name}\" is not an isolation level");
+        SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message)
+            .hint("Levels are ru, rc, ra, cc, pc, psi, si, ser, mvrc.")
+    })
+}
+
+/// The transaction that asks is the only one that may be running.
+fn must_be_alone(world: &World<'_>) -> Result<()> {
+    let own = world.session.transaction.as_ref().and_then(|transaction| transaction.id);
+    let others = world.db.running.keys().filter(|txn| Some(**txn) != own).count();
+    if others > 0 {
+        let message = format!("{others} other transactions are running");
+        let hint = "Commit or roll them back before the checkpoint.";
+        return Err(SqlError::new(SqlState::OBJECT_IN_USE, message).hint(hint));
+    }
+    Ok(())
+}
+
+fn checkpoint(world: &mut World<'_>) -> Result<()> {
+    must_be_alone(world)?;
+    if world.session.transaction.as_ref().is_some_and(|transaction| transaction.wrote) {
+        let message = "a checkpoint cannot be made in a transaction that has changed data";
+        return Err(SqlError::new(SqlState::ACTIVE_SQL_TRANSACTION, message));
+    }
+    end_own(world)?;
+    let state = &mut *world.db;
+    state.texts.clear();
+    let checkpoint = Checkpoint {
+        store: state.store.clone(),
+        catalog: state.catalog.clone(),
+        sequences: state.sequences.clone(),
+        added_cells: state.added_cells.clone(),
+    };
+    state.checkpoint = Some(Box::new(checkpoint));
+    Ok(())
+}
+
+fn reset(world: &mut World<'_>, seed: u64) -> Result<()> {
+    end_own(world)?;
+    let state = &mut *world.db;
+    restore(state);
+    state.epoch += 1;
+    state.running.clear();
+    state.texts.clear();
+    state.seed(seed);
+    world.catalog = world.db.catalog.clone();
+    world.session.tables = Default::default();
+    world.db.changed();
+    Ok(())
+}
+
+/// The transaction in which the function was called ends without a trace.
+fn end_own(world: &mut World<'_>) -> Result<()> {
+    let id = world.session.transaction.as_mut().and_then(|transaction| transaction.id.take());
+    if let Some(id) = id {
+        world.db.running.remove(&id);
+        if world.db.store.is_open(id) {
+            world.db.store.rollback(id).map_err(|error| crate::session::transaction::store_error(&error))?;
+        }
+    }
+    world.cells.clear();
+    Ok(())
+}
+
+fn restore(state: &mut State) {
+    let sessions: Vec<_> = state.connections.keys().copied().collect();
+    match &state.checkpoint {
+        Some(checkpoint) => {
+            state.store = checkpoint.store.clone();
+            state.catalog = checkpoint.catalog.clone();
+            state.sequences = checkpoint.sequences.clone();
+            state.added_cells = checkpoint.added_cells.clone();
+        }
+        None => {
+            state.store = Store::new(crate::session::choices::store_options(&state.options));
+            state.catalog = Arc::new(Catalog::default());
+            state.sequences.clear();
+            state.added_cells.clear();
+        }
+    }
+    state.reconnect(&sessions);
+}

@@ -1,0 +1,213 @@
+//! Bytes of a COPY → rows of fields.
+
+use crate::error::{Result, SqlError, SqlState};
+use crate::session::copy::format::Format;
+
+/// A field.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Field {
+    Null,
+    Text(String),
+    Binary(Vec<u8>),
+}
+
+/// What a binary COPY begins with.
+pub(super) const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
+
+/// The rows.
+pub(crate) fn read(format: &Format, data: &[u8], columns: usize) -> Result<Vec<Vec<Field>>> {
+    if format.binary {
+        return read_binary(data);
+    }
+    let mut rows = if format.csv { read_csv(format, data)? } else { read_text(format, data, columns)? };
+    if format.header && !rows.is_empty() {
+        rows.remove(0);
+    }
+    Ok(rows)
+}
+
+fn bad(message: impl Into<String>) -> SqlError {
+    SqlError::new(SqlState::BAD_COPY_FILE_FORMAT, message)
+}
+
+fn utf8(bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes).map_err(|_| {
+        SqlError::new(SqlState::CHARACTER_NOT_IN_REPERTOIRE, "invalid byte sequence for encoding \"UTF8\"")
+    })
+}
+
+fn read_text(format: &Format, data: &[u8], columns: usize) -> Result<Vec<Vec<Field>>> {
+    let mut rows = Vec::new();
+    for line in data.split(|&byte| byte == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line == b"\\." {
+            break;
+        }
+        rows.push(line);
+    }
+    // What follows the last line break is no line.
+    if data.last() == Some(&b'\n') && rows.last().is_some_and(|last| last.is_empty()) {
+        rows.pop();
+    }
+    if data.is_empty() {
+        rows.clear();
+    }
+    let fields = |line: &[u8]| -> Result<Vec<Field>> {
+        if columns == 0 && line.is_empty() {
+            return Ok(Vec::new());
+        }
+        split_escaped(line, format.delimiter).into_iter().map(|field| unescape(field, format)).collect()
+    };
+    rows.into_iter().map(fields).collect()
+}
+
+/// Splits at delimiters that no backslash is before.
+fn split_escaped(line: &[u8], delimiter: u8) -> Vec<&[u8]> {
+    let (mut fields, mut start, mut at) = (Vec::new(), 0, 0);
+    while at < line.len() {
+        match line[at] {
+            b'\\' => at += 2,
+            byte if byte == delimiter => {
+                fields.push(&line[start..at]);
+                at += 1;
+                start = at;
+            }
+            _ => at += 1,
+        }
+    }
+    fields.push(&line[start.min(line.len())..]);
+    fields
+}
+
+fn unescape(field: &[u8], format: &Format) -> Result<Field> {
+    if field == format.null.as_bytes() {
+        return Ok(Field::Null);
+    }
+    let mut bytes = Vec::with_capacity(field.len());
+    let mut rest = field.iter().copied().peekable();
+    while let Some(byte) = rest.next() {
+        if byte != b'\\' {
+            bytes.push(byte);
+            continue;
+        }
+        let digits = |rest: &mut std::iter::Peekable<_>, radix: u32, most: usize, mut value: u32| {
+            for _ in 0..most {
+                let digit = rest.peek().and_then(|&byte: &u8| char::from(byte).to_digit(radix));
+                let Some(digit) = digit else { break };
+                value = value * radix + digit;
+                rest.next();
+            }
+            value as u8
+        };
+        bytes.push(match rest.next() {
+            None => b'\\',
+            Some(b'b') => 8,
+            Some(b'f') => 12,
+            Some(b'n') => b'\n',
+            Some(b'r') => b'\r',
+            Some(b't') => b'\t',
+            Some(b'v') => 11,
+            Some(b'x') if rest.peek().is_some_and(u8::is_ascii_hexdigit) => digits(&mut rest, 16, 2, 0),
+            Some(digit @ b'0'..=b'7') => digits(&mut rest, 8, 2, u32::from(digit - b'0')),
+            Some(other) => other,
+        });
+    }
+    utf8(bytes).map(Field::Text)
+}
+
+fn read_csv(format: &Format, data: &[u8]) -> Result<Vec<Vec<Field>>> {
+    let (mut rows, mut row, mut at) = (Vec::new(), Vec::new(), 0);
+    while at < data.len() {
+        if row.is_empty() && data[at..].starts_with(b"\\.") && matches!(data.get(at + 2), None | Some(b'\n' | b'\r')) {
+            break;
+        }
+        let (field, next) = csv_field(format, data, at)?;
+        row.push(field);
+        at = next;
+        match data.get(at) {
+            Some(&byte) if byte == format.delimiter => {
+                at += 1;
+                if at == data.len() {
+                    row.push(empty(format));
+                }
+                continue;
+            }
+            Some(b'\r') => at += 1 + usize::from(data.get(at + 1) == Some(&b'\n')),
+            Some(_) => at += 1,
+            None => {}
+        }
+        rows.push(std::mem::take(&mut row));
+    }
+    if !row.is_empty() {
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+fn empty(format: &Format) -> Field {
+    if format.null.is_empty() { Field::Null } else { Field::Text(String::new()) }
+}
+
+/// A field of a CSV line and where it ends: at a delimiter, a line break or the end.
+fn csv_field(format: &Format, data: &[u8], mut at: usize) -> Result<(Field, usize)> {
+    let (mut bytes, mut quoted, mut inside) = (Vec::new(), false, false);
+    while let Some(&byte) = data.get(at) {
+        if inside {
+            if byte == format.escape
+                && data.get(at + 1).is_some_and(|&next| next == format.quote || next == format.escape)
+            {
+                bytes.push(data[at + 1]);
+                at += 2;
+                continue;
+            }
+            if byte == format.quote {
+                inside = false;
+            } else {
+                bytes.push(byte);
+            }
+        } else if byte == format.quote {
+            (quoted, inside) = (true, true);
+        } else if byte == format.delimiter || byte == b'\n' || byte == b'\r' {
+            break;
+        } else {
+            bytes.push(byte);
+        }
+        at += 1;
+    }
+    if inside {
+        return Err(bad("unterminated CSV quoted field"));
+    }
+    if !quoted && bytes == format.null.as_bytes() {
+        return Ok((Field::Null, at));
+    }
+    Ok((Field::Text(utf8(bytes)?), at))
+}
+
+fn read_binary(data: &[u8]) -> Result<Vec<Vec<Field>>> {
+    let mut rest = data.strip_prefix(SIGNATURE).ok_or_else(|| bad("COPY file signature not recognized"))?;
+    let mut take = |count: usize| -> Result<&[u8]> {
+        let (head, tail) = rest.split_at_checked(count).ok_or_else(|| bad("unexpected EOF in COPY data"))?;
+        rest = tail;
+        Ok(head)
+    };
+    let number = |bytes: &[u8]| bytes.iter().fold(0i64, |number, byte| number << 8 | i64::from(*byte));
+    take(4)?;
+    let extension = number(take(4)?);
+    take(usize::try_from(extension).map_err(|_| bad("invalid COPY file header"))?)?;
+    let mut rows = Vec::new();
+    loop {
+        let count = number(take(2)?) as i16;
+        if count < 0 {
+            return Ok(rows);
+        }
+        let mut row = Vec::new();
+        for _ in 0..count {
+            let length = number(take(4)?) as i32;
+            row.push(match usize::try_from(length) {
+                Ok(length) => Field::Binary(take(length)?.to_vec()),
+                Err(_) => Field::Null,
+            });
+        }
+        rows.push(row);
+    }
+}

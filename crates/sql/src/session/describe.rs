@@ -1,0 +1,33 @@
+//! What rows the statements return that are neither queries nor changes.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::ir::Output;
+use crate::parse::statement::Statement;
+use crate::session::cursors::no_cursor;
+use crate::session::settings;
+use crate::storage::World;
+use crate::types::Type;
+
+/// The columns of a statement's rows; `None` if it returns none.
+pub(crate) fn columns(world: &mut World<'_>, statement: &Statement) -> Result<Option<Arc<[Output]>>> {
+    Ok(match statement {
+        Statement::Show(Some(name)) => Some(texts(&[&settings::canonical(name)])),
+        Statement::Show(None) => Some(texts(&["name", "setting", "description"])),
+        Statement::Explain(_) => Some(texts(&["QUERY PLAN"])),
+        Statement::Fetch(fetch) if !fetch.only_move => {
+            let cursor = world.session.cursors.get(&fetch.cursor);
+            Some(cursor.ok_or_else(|| no_cursor(&fetch.cursor))?.columns.clone())
+        }
+        Statement::Execute { name, .. } => world.session.statements.get(name).and_then(|kept| kept.columns.clone()),
+        Statement::Call(call) => crate::plpgsql::call_columns(world, call)?,
+        _ => None,
+    })
+}
+
+/// Columns of text.
+pub(crate) fn texts(names: &[&str]) -> Arc<[Output]> {
+    let column = |name: &&str| Output { name: (*name).into(), typed: Type::TEXT.into(), origin: None };
+    names.iter().map(column).collect()
+}

@@ -1,0 +1,162 @@
+//! How transactions end: commit, rollback, failure.
+
+use std::sync::Arc;
+
+use crate::error::{Result, SqlError, SqlState};
+use crate::session::Message;
+use crate::session::connection::SessionState;
+use crate::session::database::{Held, State};
+use crate::session::settings;
+use crate::session::transaction::{Block, Transaction, store_error};
+use crate::storage::World;
+
+impl World<'_> {
+    /// Commits the running transaction, if there is one. Says whether it did; a failed one is rolled back instead.
+    pub(crate) fn commit(&mut self) -> Result<bool> {
+        let Some(transaction) = &self.session.transaction else { return Ok(true) };
+        if transaction.failed {
+            self.session.roll_back(&mut self.db);
+            return Ok(false);
+        }
+        let outcome = self.before_commit();
+        if let Err(error) = outcome {
+            self.session.roll_back(&mut self.db);
+            return Err(error);
+        }
+        self.session.commit(&mut self.db)?;
+        Ok(true)
+    }
+
+    fn before_commit(&mut self) -> Result<()> {
+        self.session.close_cursors(false);
+        self.run_deferred(None)?;
+        crate::session::temporary::on_commit(self)
+    }
+}
+
+impl SessionState {
+    /// Commits; after an error the transaction is rolled back.
+    fn commit(&mut self, state: &mut Held<'_>) -> Result<()> {
+        let Some(mut transaction) = self.transaction.take() else { return Ok(()) };
+        if let Some(id) = transaction.id {
+            if transaction.epoch != state.epoch {
+                self.restore(&mut transaction);
+                return Err(SqlError::new(
+                    SqlState::SERIALIZATION_FAILURE,
+                    "the database was reset while the transaction ran",
+                ));
+            }
+            state.running.remove(&id);
+            if let Err(error) = state.store.commit(id) {
+                self.restore(&mut transaction);
+                state.locks.release_transaction(self.identity.owner);
+                state.changed();
+                return Err(commit_error(&error));
+            }
+        }
+        if let Some(catalog) = transaction.catalog.take() {
+            state.catalog = crate::catalog::merge::merge(&transaction.catalog_base, catalog, &state.catalog);
+        }
+        state.locks.release_transaction(self.identity.owner);
+        for (name, before) in transaction.local_settings.drain(..).rev() {
+            self.put_back(&name, &before);
+        }
+        self.send(state, &transaction);
+        state.changed();
+        Ok(())
+    }
+
+    /// Rolls the running transaction back, if there is one.
+    pub(crate) fn roll_back(&mut self, state: &mut Held<'_>) {
+        self.close_cursors(true);
+        let Some(mut transaction) = self.transaction.take() else { return };
+        if let Some(id) = transaction.id
+            && transaction.epoch == state.epoch
+        {
+            state.running.remove(&id);
+            if state.store.is_open(id) {
+                state.store.rollback(id).expect("an open transaction can be rolled back");
+            }
+        }
+        self.restore(&mut transaction);
+        state.locks.release_transaction(self.identity.owner);
+        state.changed();
+    }
+
+    /// A statement has failed: in a block the transaction stays until somebody ends it, but holds no locks any more.
+    pub(crate) fn fail(&mut self, state: &mut Held<'_>) {
+        let owner = self.identity.owner;
+        let Some(transaction) = &mut self.transaction else { return };
+        if transaction.block == Block::Implicit {
+            self.roll_back(state);
+            return;
+        }
+        transaction.failed = true;
+        // Savepoints may bring it back to life; without any, nothing of it is needed any more.
+        if transaction.savepoints.is_empty() {
+            if let Some(id) = transaction.id
+                && transaction.epoch == state.epoch
+            {
+                state.running.remove(&id);
+                if state.store.is_open(id) {
+                    state.store.rollback(id).expect("an open transaction can be rolled back");
+                }
+            }
+            state.locks.release_transaction(owner);
+        }
+        state.locks.stop_waiting(owner);
+        state.changed();
+    }
+
+    /// Settings are as they were before the transaction.
+    fn restore(&mut self, transaction: &mut Transaction) {
+        let told = settings::startup(&self.settings);
+        self.settings = transaction.settings_before.clone();
+        for (name, value) in settings::startup(&self.settings) {
+            if !told.contains(&(name.clone(), value.clone())) {
+                self.messages.push(Message::Parameter(name, value));
+            }
+        }
+    }
+
+    fn put_back(&mut self, name: &str, before: &str) {
+        if let Ok(Some((name, value))) = settings::set(&mut self.settings, &self.defaults, name, Some(before)) {
+            self.messages.push(Message::Parameter(name, value));
+        }
+    }
+
+    /// NOTIFY reaches those who listen with the commit.
+    fn send(&mut self, state: &mut State, transaction: &Transaction) {
+        for (channel, payload) in &transaction.notifications {
+            let message =
+                Message::Notification { pid: self.client.pid, channel: channel.clone(), payload: payload.clone() };
+            for (&owner, other) in &mut state.connections {
+                if !other.listens.contains(channel) {
+                    continue;
+                }
+                let tell = Arc::clone(&other.tell);
+                if owner == self.identity.owner || !tell(&message) {
+                    other.mailbox.push(message.clone());
+                }
+            }
+        }
+    }
+
+    /// Cursors end with their transaction, those WITH HOLD only if it is rolled back.
+    pub(crate) fn close_cursors(&mut self, rolled_back: bool) {
+        self.cursors.retain(|_, cursor| cursor.holds && (!rolled_back || cursor.committed));
+        if !rolled_back {
+            self.cursors.values_mut().for_each(|cursor| cursor.committed = true);
+        }
+    }
+}
+
+fn commit_error(error: &skew_store::Error) -> SqlError {
+    match error {
+        skew_store::Error::Serialization { .. } => {
+            let message = "could not serialize access due to read/write dependencies among transactions";
+            SqlError::new(SqlState::SERIALIZATION_FAILURE, message).hint("The transaction might succeed if retried.")
+        }
+        other => store_error(other),
+    }
+}

@@ -1,0 +1,171 @@
+//! Parsing and binding: text → a plan, kept as long as the catalog and the search path stay the same.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::catalog::{Catalog, Oid};
+use crate::error::{Result, SqlError, SqlState};
+use crate::functions::Settings;
+use crate::ir::{Output, Query};
+use crate::parse;
+use crate::parse::statement::Statement;
+use crate::session::connection::{Connection, SessionState};
+use crate::session::{Prepared, describe};
+use crate::storage::World;
+use crate::types::Type;
+
+/// How many plans a connection keeps.
+const KEPT: usize = 256;
+
+/// A statement and what it was bound to.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) statement: Arc<Statement>,
+    /// The plan of a query or a change.
+    pub(crate) query: Option<Arc<Query>>,
+    /// The catalog's version and the search path that it was bound against.
+    pub(crate) version: u64,
+    pub(crate) path: Vec<Oid>,
+    /// The types that the client gave, for binding again.
+    pub(crate) given: Vec<Type>,
+}
+
+/// Plans by text, as bound without given types.
+#[derive(Default)]
+pub(crate) struct Plans {
+    kept: FxHashMap<Arc<str>, Prepared>,
+}
+
+impl Connection {
+    /// The texts of the statements of a simple query, each to be [prepared](Connection::prepare) and executed in turn.
+    pub fn split(&self, sql: &str) -> Result<Vec<Arc<str>>> {
+        Ok(parse::split(sql)?.into_iter().map(|piece| sql[piece].into()).collect())
+    }
+
+    /// Parses and binds one statement. Parameters without a type (`UNKNOWN`, or not in `types`) are inferred.
+    pub fn prepare(&mut self, sql: &str, types: &[Type]) -> Result<Prepared> {
+        let result = self.prepare_or_fail(sql, types);
+        if result.is_err() {
+            self.fail();
+        }
+        result
+    }
+
+    fn prepare_or_fail(&mut self, sql: &str, types: &[Type]) -> Result<Prepared> {
+        let inner = self.database.inner.clone();
+        if types.is_empty()
+            && let Some(kept) = self.plans.kept.get(sql)
+        {
+            let state = inner.lock();
+            let catalog = self.session.catalog(&state);
+            let still = kept.plan.version == catalog.version
+                && kept.plan.path == path(&self.session, &catalog)
+                && !self.session.in_failed_transaction();
+            if still {
+                return Ok(kept.clone());
+            }
+        }
+        let statement = Arc::new(parse::statement(sql)?.unwrap_or(Statement::Empty));
+        self.session.must_be_allowed(&statement)?;
+        let mut world = World::new(inner.hold(), &mut self.session);
+        let prepared = world.plan(sql.into(), statement, types)?;
+        drop(world);
+        if types.is_empty() && prepared.plan.query.is_some() {
+            if self.plans.kept.len() >= KEPT {
+                self.plans.kept.clear();
+            }
+            self.plans.kept.insert(prepared.sql.clone(), prepared.clone());
+        }
+        Ok(prepared)
+    }
+}
+
+impl SessionState {
+    pub(crate) fn in_failed_transaction(&self) -> bool {
+        self.transaction.as_ref().is_some_and(|transaction| transaction.failed)
+    }
+
+    /// In a failed transaction only its end is allowed.
+    pub(crate) fn must_be_allowed(&self, statement: &Statement) -> Result<()> {
+        let ends =
+            matches!(statement, Statement::Commit { .. } | Statement::Rollback { .. } | Statement::RollbackTo(_));
+        if self.in_failed_transaction() && !ends {
+            let message = "current transaction is aborted, commands ignored until end of transaction block";
+            return Err(SqlError::new(SqlState::IN_FAILED_SQL_TRANSACTION, message));
+        }
+        Ok(())
+    }
+}
+
+impl World<'_> {
+    /// Binds a statement.
+    pub(crate) fn plan(&mut self, sql: Arc<str>, statement: Arc<Statement>, types: &[Type]) -> Result<Prepared> {
+        let path = path(self.session, &self.catalog);
+        let version = self.catalog.version;
+        let (mut parameters, mut query, mut columns) = (types.to_vec(), None, None);
+        match &*statement {
+            Statement::Sql(ast) => {
+                let bound = self.bind_statement(ast, &sql, types)?;
+                parameters = bound.parameters;
+                if returns_rows(&bound.query) {
+                    columns = Some(Arc::from(bound.query.columns.as_slice()));
+                }
+                query = Some(Arc::new(bound.query));
+            }
+            other => columns = describe::columns(self, other)?,
+        }
+        let plan = Planned { statement, query, version, path, given: types.to_vec() };
+        Ok(Prepared { sql, parameters, columns, plan: Arc::new(plan) })
+    }
+
+    /// The prepared statement, bound again if the catalog has changed since.
+    pub(crate) fn refresh(&mut self, prepared: &Prepared) -> Result<Prepared> {
+        let plan = &prepared.plan;
+        if plan.query.is_none()
+            || plan.version == self.catalog.version && plan.path == path(self.session, &self.catalog)
+        {
+            return Ok(prepared.clone());
+        }
+        let again = self.plan(prepared.sql.clone(), plan.statement.clone(), &prepared.parameters)?;
+        let types = |columns: &Option<Arc<[Output]>>| {
+            columns.as_ref().map(|columns| columns.iter().map(|column| column.typed).collect::<Vec<_>>())
+        };
+        if types(&again.columns) != types(&prepared.columns) {
+            let message = "cached plan must not change result type";
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+        }
+        Ok(again)
+    }
+}
+
+/// Whether the client gets rows: not from a change without RETURNING.
+fn returns_rows(query: &Query) -> bool {
+    !query.columns.is_empty() || !matches!(innermost(&query.plan), crate::ir::Plan::Change(_))
+}
+
+/// The plan below WITH.
+pub(crate) fn innermost(plan: &crate::ir::Plan) -> &crate::ir::Plan {
+    match plan {
+        crate::ir::Plan::With { input, .. } => innermost(input),
+        plan => plan,
+    }
+}
+
+/// The schemas of the search path that exist, the temporary one first.
+pub(crate) fn path(session: &SessionState, catalog: &Catalog) -> Vec<Oid> {
+    path_of(&session.settings, session.temporary, &session.client.user, catalog)
+}
+
+fn path_of(settings: &Settings, temporary: Option<Oid>, user: &str, catalog: &Catalog) -> Vec<Oid> {
+    let mut path: Vec<Oid> = temporary.filter(|oid| catalog.schemas.contains_key(oid)).into_iter().collect();
+    for name in &settings.search_path {
+        let name = if name == "$user" { user } else { name };
+        if let Some(schema) = catalog.schema(name)
+            && !path.contains(&schema.oid)
+        {
+            path.push(schema.oid);
+        }
+    }
+    path
+}

@@ -1,0 +1,512 @@
+//! Running statements: each kind, and what its tag says.
+
+use std::sync::Arc;
+
+use crate::error::{Result, SqlError, SqlState};
+use crate::exec::Run;
+use crate::functions::Env;
+use crate::ir::{Change, Plan, Query};
+use crate::parse::statement::{Discard, Explain, Isolation as Named, Set, Statement, TableLock, TransactionMode};
+use crate::session::connection::Connection;
+use crate::session::cursors::Cursor;
+use crate::session::prepare::innermost;
+use crate::session::settings;
+use crate::session::transaction::{Block, Isolation};
+use crate::session::{Outcome, Prepared, clock, describe};
+use crate::storage::World;
+use crate::storage::locks::{Duration, Mode, Resource, TableMode};
+use crate::types::Datum;
+
+impl Connection {
+    /// Runs a statement. Outside of a transaction block it opens the implicit transaction, which [`Connection::sync`]
+    /// ends. After an error the transaction has failed until it is rolled back.
+    pub fn execute(&mut self, statement: &Prepared, parameters: &[Datum]) -> Result<Outcome> {
+        self.session.cancel.forget();
+        self.session.statement_time = clock::now();
+        let inner = self.database.inner.clone();
+        let mut world = World::new(inner.hold(), &mut self.session);
+        world.active(&statement.sql, true);
+        let result = world.run_prepared(statement, parameters);
+        match result {
+            Ok(Outcome::CopyIn { columns, binary }) => {
+                drop(world);
+                self.copy = Some(crate::session::copy::CopyIn::new(statement.plan.statement.clone()));
+                Ok(Outcome::CopyIn { columns, binary })
+            }
+            Ok(outcome) => {
+                world.active(&statement.sql, false);
+                Ok(outcome)
+            }
+            Err(error) => {
+                world.session.fail(&mut world.db);
+                world.active(&statement.sql, false);
+                Err(error)
+            }
+        }
+    }
+
+    /// The end of a simple query or of a pipeline: the implicit transaction commits, or is rolled back after an error.
+    pub fn sync(&mut self) -> Result<()> {
+        self.copy = None;
+        let implicit = |block: Block| block == Block::Implicit;
+        if !self.session.transaction.as_ref().is_some_and(|transaction| implicit(transaction.block)) {
+            return Ok(());
+        }
+        let inner = self.database.inner.clone();
+        World::new(inner.hold(), &mut self.session).commit().map(drop)
+    }
+
+    /// The client's statement failed outside of [`Connection::execute`] (a parameter that could not be read, …): its
+    /// transaction has failed as if it had failed there.
+    pub fn fail(&mut self) {
+        self.copy = None;
+        let inner = self.database.inner.clone();
+        let mut state = inner.hold();
+        self.session.fail(&mut state);
+    }
+}
+
+impl World<'_> {
+    pub(crate) fn run_prepared(&mut self, prepared: &Prepared, parameters: &[Datum]) -> Result<Outcome> {
+        self.session.must_be_allowed(&prepared.plan.statement)?;
+        let prepared = self.refresh(prepared)?;
+        if parameters.len() != prepared.parameters.len() {
+            let message = format!(
+                "bind message supplies {} parameters, but the statement requires {}",
+                parameters.len(),
+                prepared.parameters.len()
+            );
+            return Err(SqlError::new(SqlState::PROTOCOL_VIOLATION, message));
+        }
+        self.params = parameters.to_vec();
+        match &prepared.plan.query {
+            Some(query) => self.run_query_statement(&prepared.sql, query),
+            None => self.run_utility(&prepared.sql, &prepared.plan.statement),
+        }
+    }
+
+    /// Runs a query or a change as a statement of its own.
+    pub(crate) fn run_query_statement(&mut self, text: &Arc<str>, query: &Query) -> Result<Outcome> {
+        self.session.transaction(&self.db);
+        self.begin_statement(text)?;
+        self.several_changes = crate::session::changes::several(&query.plan);
+        let rows = Run::new().rows(self, query)?;
+        let changed = match innermost(&query.plan) {
+            Plan::Change(change) => Some(&**change),
+            _ => None,
+        };
+        let tag = match changed {
+            None => "SELECT".to_owned(),
+            Some(Change::Insert(_)) => format!("INSERT 0 {}", self.session.affected),
+            Some(Change::Update(_)) => format!("UPDATE {}", self.session.affected),
+            Some(Change::Delete(_)) => format!("DELETE {}", self.session.affected),
+            Some(Change::Merge(_)) => format!("MERGE {}", self.session.affected),
+        };
+        if changed.is_some() && query.columns.is_empty() {
+            return Ok(Outcome::Done(tag));
+        }
+        Ok(Outcome::Rows { columns: query.columns.as_slice().into(), rows, tag })
+    }
+
+    fn run_utility(&mut self, text: &Arc<str>, statement: &Statement) -> Result<Outcome> {
+        let done = |tag: &str| Ok(Outcome::Done(tag.to_owned()));
+        match statement {
+            Statement::Empty => Ok(Outcome::Empty),
+            Statement::Sql(_) => Err(SqlError::unsupported("a statement without a plan")),
+            Statement::Begin(modes) => self.begin_block(modes),
+            Statement::Commit { chain } => self.end_block(true, *chain),
+            Statement::Rollback { chain } => self.end_block(false, *chain),
+            Statement::Savepoint(name) => self.savepoint(name),
+            Statement::Release(name) => self.release(name),
+            Statement::RollbackTo(name) => self.roll_back_to(name),
+            Statement::SetTransaction(modes) => {
+                self.must_be_in_block("SET TRANSACTION");
+                self.set_modes(modes)?;
+                done("SET")
+            }
+            Statement::SetCharacteristics(modes) => self.set_characteristics(modes),
+            Statement::SetConstraints { names, deferred } => self.set_constraints(names, *deferred),
+            Statement::Set(set) => self.set(set),
+            Statement::Reset(name) => {
+                match name {
+                    Some(name) => self.session.set(name, None, false)?,
+                    None => self.session.reset_settings(),
+                }
+                done("RESET")
+            }
+            Statement::Show(name) => self.show(name.as_deref()),
+            Statement::Lock { tables, mode, nowait } => self.lock_tables(tables, *mode, *nowait),
+            Statement::Listen(channel) => {
+                self.listen(|listens| listens.push(channel.clone()));
+                done("LISTEN")
+            }
+            Statement::Unlisten(channel) => {
+                self.listen(|listens| listens.retain(|known| channel.as_ref().is_some_and(|channel| known != channel)));
+                done("UNLISTEN")
+            }
+            Statement::Notify { channel, payload } => {
+                let transaction = self.session.transaction(&self.db);
+                transaction.notifications.push((channel.clone(), payload.clone()));
+                done("NOTIFY")
+            }
+            Statement::Prepare { name, types, statement, text } => self.prepare_named(name, types, statement, text),
+            Statement::Execute { name, arguments } => self.execute_named(name, arguments),
+            Statement::Deallocate(name) => self.deallocate(name.as_deref()),
+            Statement::DeclareCursor(declare) => self.declare(declare),
+            Statement::Fetch(fetch) => self.session.fetch(fetch),
+            Statement::Close(name) => self.session.close(name.as_deref()),
+            Statement::Copy(copy) => crate::session::copy::start(self, text, copy),
+            Statement::Explain(explain) => self.explain(explain),
+            Statement::Do { language, body } => {
+                self.session.transaction(&self.db);
+                crate::plpgsql::run_do(self, language, body)?;
+                done("DO")
+            }
+            Statement::Call(call) => {
+                self.session.transaction(&self.db);
+                crate::plpgsql::run_call(self, text, call)
+            }
+            Statement::Discard(what) => self.discard(*what),
+            Statement::Schema(ddl) => {
+                self.session.transaction(&self.db);
+                crate::schema::run(self, text, ddl).map(Outcome::Done)
+            }
+            Statement::Maintenance { tag, relations } => {
+                for name in relations {
+                    self.resolve_relation(name)?;
+                }
+                done(tag)
+            }
+            Statement::Ignored { tag } => done(tag),
+        }
+    }
+
+    /// What others see of this connection.
+    fn active(&mut self, sql: &Arc<str>, active: bool) {
+        let state = match (active, self.session.status()) {
+            (true, _) => "active",
+            (false, crate::session::Status::Idle) => "idle",
+            (false, crate::session::Status::InTransaction) => "idle in transaction",
+            (false, crate::session::Status::Failed) => "idle in transaction (aborted)",
+        };
+        let owner = self.owner();
+        if let Some(activity) = self.db.connections.get_mut(&owner) {
+            activity.state = state;
+            if active {
+                activity.query = sql.clone();
+            }
+        }
+    }
+
+    fn begin_block(&mut self, modes: &[TransactionMode]) -> Result<Outcome> {
+        match &mut self.session.transaction {
+            Some(transaction) if transaction.block == Block::Explicit => {
+                let message = "there is already a transaction in progress";
+                self.session.notice("WARNING", SqlState::ACTIVE_SQL_TRANSACTION, message);
+            }
+            Some(transaction) => transaction.block = Block::Explicit,
+            None => self.session.begin(&self.db, Block::Explicit),
+        }
+        self.set_modes(modes)?;
+        Ok(Outcome::Done("BEGIN".to_owned()))
+    }
+
+    fn set_modes(&mut self, modes: &[TransactionMode]) -> Result<()> {
+        let options = self.db.options.clone();
+        let transaction = self.session.transaction(&self.db);
+        for mode in modes {
+            match mode {
+                TransactionMode::Isolation(named) => {
+                    let isolation = isolation(*named);
+                    if transaction.id.is_some() && transaction.isolation != isolation {
+                        let message = "SET TRANSACTION ISOLATION LEVEL must be called before any query";
+                        return Err(SqlError::new(SqlState::ACTIVE_SQL_TRANSACTION, message));
+                    }
+                    transaction.isolation = isolation;
+                    transaction.level = isolation.level(&options);
+                }
+                TransactionMode::ReadOnly => transaction.read_only = true,
+                TransactionMode::ReadWrite => {
+                    if transaction.read_only && transaction.id.is_some() {
+                        let message = "transaction read-write mode must be set before any query";
+                        return Err(SqlError::new(SqlState::ACTIVE_SQL_TRANSACTION, message));
+                    }
+                    transaction.read_only = false;
+                }
+                TransactionMode::Deferrable(deferrable) => transaction.deferrable = *deferrable,
+            }
+        }
+        Ok(())
+    }
+
+    fn set_characteristics(&mut self, modes: &[TransactionMode]) -> Result<Outcome> {
+        for mode in modes {
+            let (name, value) = match mode {
+                TransactionMode::Isolation(named) => ("default_transaction_isolation", isolation(*named).name()),
+                TransactionMode::ReadOnly => ("default_transaction_read_only", "on"),
+                TransactionMode::ReadWrite => ("default_transaction_read_only", "off"),
+                TransactionMode::Deferrable(true) => ("default_transaction_deferrable", "on"),
+                TransactionMode::Deferrable(false) => ("default_transaction_deferrable", "off"),
+            };
+            self.session.set(name, Some(value), false)?;
+        }
+        Ok(Outcome::Done("SET".to_owned()))
+    }
+
+    fn end_block(&mut self, commit: bool, chain: bool) -> Result<Outcome> {
+        let explicit = self.session.transaction.as_ref().is_some_and(|running| running.block == Block::Explicit);
+        if !explicit {
+            let message = "there is no transaction in progress";
+            self.session.notice("WARNING", SqlState::NO_ACTIVE_SQL_TRANSACTION, message);
+        }
+        let modes = self.session.transaction.as_ref().map(|running| (running.isolation, running.read_only));
+        let committed = if commit {
+            self.commit()?
+        } else {
+            self.session.roll_back(&mut self.db);
+            false
+        };
+        self.catalog = self.session.catalog(&self.db);
+        if let (true, Some((isolation, read_only))) = (chain, modes) {
+            self.session.begin(&self.db, Block::Explicit);
+            let level = isolation.level(&self.db.options);
+            if let Some(transaction) = &mut self.session.transaction {
+                (transaction.isolation, transaction.level, transaction.read_only) = (isolation, level, read_only);
+            }
+        }
+        Ok(Outcome::Done(if committed { "COMMIT" } else { "ROLLBACK" }.to_owned()))
+    }
+
+    /// SAVEPOINT and the like make no sense outside of a block.
+    fn block_for(&self, what: &str) -> Result<()> {
+        match &self.session.transaction {
+            Some(transaction) if transaction.block == Block::Explicit => Ok(()),
+            _ => {
+                let message = format!("{what} can only be used in transaction blocks");
+                Err(SqlError::new(SqlState::NO_ACTIVE_SQL_TRANSACTION, message))
+            }
+        }
+    }
+
+    /// The same for statements that only do nothing then.
+    fn must_be_in_block(&mut self, what: &str) {
+        if self.block_for(what).is_err() {
+            let message = format!("{what} can only be used in transaction blocks");
+            self.session.notice("WARNING", SqlState::NO_ACTIVE_SQL_TRANSACTION, message);
+        }
+    }
+
+    fn savepoint(&mut self, name: &str) -> Result<Outcome> {
+        self.block_for("SAVEPOINT")?;
+        self.enter(name)?;
+        Ok(Outcome::Done("SAVEPOINT".to_owned()))
+    }
+
+    /// A place to come back to.
+    pub(crate) fn enter(&mut self, name: &str) -> Result<()> {
+        let (owner, settings) = (self.owner(), self.session.settings.clone());
+        let transaction = self.session.transaction.as_mut().expect("a statement runs in a transaction");
+        transaction.savepoint(&mut self.db, owner, name, &settings)
+    }
+
+    fn release(&mut self, name: &str) -> Result<Outcome> {
+        self.block_for("RELEASE SAVEPOINT")?;
+        let transaction = self.session.transaction.as_mut().expect("the block was just seen");
+        let at = transaction.find_savepoint(name)?;
+        transaction.savepoints.truncate(at);
+        Ok(Outcome::Done("RELEASE".to_owned()))
+    }
+
+    fn roll_back_to(&mut self, name: &str) -> Result<Outcome> {
+        self.block_for("ROLLBACK TO SAVEPOINT")?;
+        let transaction = self.session.transaction.as_ref().expect("the block was just seen");
+        let at = transaction.find_savepoint(name)?;
+        self.come_back_to(at)?;
+        Ok(Outcome::Done("ROLLBACK".to_owned()))
+    }
+
+    /// Comes back to the savepoint at this place of the list, which stays.
+    pub(crate) fn come_back_to(&mut self, at: usize) -> Result<()> {
+        let owner = self.owner();
+        let transaction = self.session.transaction.as_mut().expect("a statement runs in a transaction");
+        transaction.roll_back_to(&mut self.db, owner, at, &mut self.session.settings)?;
+        self.cells.clear();
+        self.catalog = self.session.catalog(&self.db);
+        self.bound.clear();
+        Ok(())
+    }
+
+    fn set_constraints(&mut self, names: &[sqlparser::ast::ObjectName], deferred: bool) -> Result<Outcome> {
+        self.must_be_in_block("SET CONSTRAINTS");
+        self.session.transaction(&self.db);
+        let which = if names.is_empty() { None } else { Some(self.deferrable_constraints(names)?) };
+        let transaction = self.session.transaction(&self.db);
+        match &which {
+            None => transaction.constraint_modes.push((None, deferred)),
+            Some(which) => transaction.constraint_modes.extend(which.iter().map(|oid| (Some(*oid), deferred))),
+        }
+        if !deferred {
+            self.run_deferred(which.as_deref())?;
+        }
+        Ok(Outcome::Done("SET CONSTRAINTS".to_owned()))
+    }
+
+    fn set(&mut self, set: &Set) -> Result<Outcome> {
+        let value = (!set.values.is_empty()).then(|| {
+            let quoted =
+                |value: &String| if set.name == "search_path" { format!("\"{value}\"") } else { value.clone() };
+            set.values.iter().map(quoted).collect::<Vec<_>>().join(", ")
+        });
+        if set.local {
+            self.must_be_in_block("SET LOCAL");
+        }
+        self.session.transaction(&self.db);
+        self.session.set(&set.name, value.as_deref(), set.local)?;
+        if set.name.eq_ignore_ascii_case("application_name") {
+            let (owner, name) = (self.owner(), self.session.show("application_name").unwrap_or_default());
+            if let Some(activity) = self.db.connections.get_mut(&owner) {
+                activity.application = name;
+            }
+        }
+        Ok(Outcome::Done("SET".to_owned()))
+    }
+
+    fn show(&mut self, name: Option<&str>) -> Result<Outcome> {
+        let rows = match name {
+            Some(name) => vec![vec![Datum::text(self.session.show(name)?)]],
+            None => {
+                let row = |(name, value, about): (&str, String, &str)| vec![name.into(), value, about.to_owned()];
+                let shown = settings::all(self.settings()).into_iter().map(row);
+                shown.map(|row: Vec<String>| row.into_iter().map(Datum::text).collect()).collect()
+            }
+        };
+        let columns = match name {
+            Some(name) => describe::texts(&[&settings::canonical(name)]),
+            None => describe::texts(&["name", "setting", "description"]),
+        };
+        Ok(Outcome::Rows { columns, rows, tag: "SHOW".to_owned() })
+    }
+
+    fn lock_tables(&mut self, tables: &[sqlparser::ast::ObjectName], mode: TableLock, nowait: bool) -> Result<Outcome> {
+        self.block_for("LOCK TABLE")?;
+        let mode = table_mode(mode);
+        for name in tables {
+            let relation = self.resolve_relation(name)?;
+            let resource = Resource::Table(relation.oid);
+            if nowait && !self.db.locks.is_free(self.owner(), &resource, Mode::Table(mode)) {
+                let message = format!("could not obtain lock on relation \"{}\"", relation.name);
+                return Err(SqlError::new(SqlState::LOCK_NOT_AVAILABLE, message));
+            }
+            self.lock(&resource, Mode::Table(mode), Duration::Transaction)?;
+        }
+        Ok(Outcome::Done("LOCK TABLE".to_owned()))
+    }
+
+    fn listen(&mut self, change: impl FnOnce(&mut Vec<String>)) {
+        let owner = self.owner();
+        if let Some(activity) = self.db.connections.get_mut(&owner) {
+            change(&mut activity.listens);
+            activity.listens.sort();
+            activity.listens.dedup();
+        }
+    }
+
+    fn declare(&mut self, declare: &crate::parse::statement::DeclareCursor) -> Result<Outcome> {
+        if !declare.hold {
+            self.block_for("DECLARE CURSOR")?;
+        }
+        if self.session.cursors.contains_key(&declare.name) {
+            let message = format!("cursor \"{}\" already exists", declare.name);
+            return Err(SqlError::new(SqlState::DUPLICATE_CURSOR, message));
+        }
+        let statement = Statement::Sql(Box::new(sqlparser::ast::Statement::Query(declare.query.clone())));
+        let planned = self.plan(declare.text.as_str().into(), Arc::new(statement), &[])?;
+        let query = planned.plan.query.clone().expect("a query has a plan");
+        let outcome = self.run_query_statement(&planned.sql, &query)?;
+        let Outcome::Rows { columns, rows, .. } = outcome else {
+            return Err(SqlError::unsupported("a cursor over something without rows"));
+        };
+        let cursor = Cursor {
+            columns,
+            rows: Arc::new(rows),
+            at: 0,
+            holds: declare.hold,
+            forward_only: declare.scroll == Some(false),
+            committed: false,
+        };
+        self.session.cursors.insert(declare.name.clone(), cursor);
+        Ok(Outcome::Done("DECLARE CURSOR".to_owned()))
+    }
+
+    fn explain(&mut self, explain: &Explain) -> Result<Outcome> {
+        if explain.format != "text" && !explain.format.is_empty() {
+            return Err(SqlError::unsupported("EXPLAIN in another format than text"));
+        }
+        let Statement::Sql(_) = &*explain.statement else {
+            return Err(SqlError::unsupported("EXPLAIN of this statement"));
+        };
+        let statement = Arc::new((*explain.statement).clone());
+        let planned = self.plan(explain.text.as_str().into(), statement, &[])?;
+        let query = planned.plan.query.clone().expect("a query has a plan");
+        if explain.analyze {
+            self.run_query_statement(&planned.sql, &query)?;
+        }
+        let text = crate::plan::print(&query, &self.catalog);
+        let rows = text.lines().map(|line| vec![Datum::text(line)]).collect();
+        Ok(Outcome::Rows { columns: describe::texts(&["QUERY PLAN"]), rows, tag: "EXPLAIN".to_owned() })
+    }
+
+    fn discard(&mut self, what: Discard) -> Result<Outcome> {
+        if what == Discard::All {
+            if self.session.transaction.as_ref().is_some_and(|running| running.block == Block::Explicit) {
+                let message = "DISCARD ALL cannot run inside a transaction block";
+                return Err(SqlError::new(SqlState::ACTIVE_SQL_TRANSACTION, message));
+            }
+            self.session.close_cursors(true);
+            self.session.cursors.clear();
+            self.session.statements.clear();
+            self.session.reset_settings();
+            self.listen(Vec::clear);
+            let owner = self.owner();
+            self.db.locks.unlock_all(owner);
+            self.db.changed();
+        }
+        if matches!(what, Discard::All | Discard::Sequences) {
+            self.session.sequence_values.clear();
+            self.session.last_sequence = None;
+        }
+        if matches!(what, Discard::All | Discard::Temporary) {
+            crate::session::temporary::drop_all(&mut self.db, self.session);
+            self.catalog = self.session.catalog(&self.db);
+        }
+        let tag = match what {
+            Discard::All => "DISCARD ALL",
+            Discard::Plans => "DISCARD PLANS",
+            Discard::Sequences => "DISCARD SEQUENCES",
+            Discard::Temporary => "DISCARD TEMP",
+        };
+        Ok(Outcome::Done(tag.to_owned()))
+    }
+}
+
+fn isolation(named: Named) -> Isolation {
+    match named {
+        Named::ReadUncommitted => Isolation::ReadUncommitted,
+        Named::ReadCommitted => Isolation::ReadCommitted,
+        Named::RepeatableRead => Isolation::RepeatableRead,
+        Named::Serializable => Isolation::Serializable,
+    }
+}
+
+fn table_mode(mode: TableLock) -> TableMode {
+    match mode {
+        TableLock::AccessShare => TableMode::AccessShare,
+        TableLock::RowShare => TableMode::RowShare,
+        TableLock::RowExclusive => TableMode::RowExclusive,
+        TableLock::ShareUpdateExclusive => TableMode::ShareUpdateExclusive,
+        TableLock::Share => TableMode::Share,
+        TableLock::ShareRowExclusive => TableMode::ShareRowExclusive,
+        TableLock::Exclusive => TableMode::Exclusive,
+        TableLock::AccessExclusive => TableMode::AccessExclusive,
+    }
+}

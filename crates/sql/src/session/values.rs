@@ -1,0 +1,91 @@
+//! Parameters and results as the wire carries them.
+
+use std::sync::Arc;
+
+use crate::catalog::Catalog;
+use crate::error::{Result, SqlError, SqlState};
+use crate::functions::{Env, Question, Settings};
+use crate::ir::Output;
+use crate::session::connection::{Connection, SessionState};
+use crate::session::{Format, clock};
+use crate::types::{Datum, Type, binary, text};
+
+impl Connection {
+    /// Reads a parameter as the wire brings it.
+    pub fn read_value(&mut self, bytes: &[u8], ty: Type, format: Format) -> Result<Datum> {
+        let quiet = Quiet::of(&self.session);
+        match format {
+            Format::Binary => binary::input(bytes, ty.into(), &quiet),
+            Format::Text => {
+                let read = std::str::from_utf8(bytes).map_err(|_| {
+                    let message = "invalid byte sequence for encoding \"UTF8\"";
+                    SqlError::new(SqlState::CHARACTER_NOT_IN_REPERTOIRE, message)
+                })?;
+                text::input(read, ty.into(), &quiet)
+            }
+        }
+    }
+
+    /// Writes a value that is not NULL as the wire carries it and as the connection's settings show it.
+    pub fn write_value(&mut self, out: &mut Vec<u8>, value: &Datum, ty: Type, format: Format) -> Result<()> {
+        let quiet = Quiet::of(&self.session);
+        match format {
+            Format::Binary => binary::output_into(out, value, ty, &quiet),
+            Format::Text => {
+                let mut shown = std::mem::take(&mut self.shown);
+                shown.clear();
+                text::output_into(&mut shown, value, ty, &quiet);
+                out.extend_from_slice(shown.as_bytes());
+                self.shown = shown;
+                Ok(())
+            }
+        }
+    }
+
+    /// The columns of a cursor that DECLARE has opened, for clients that ask about it by the wire.
+    pub fn cursor(&self, name: &str) -> Option<Arc<[Output]>> {
+        self.session.cursors.get(name).map(|cursor| cursor.columns.clone())
+    }
+}
+
+/// Settings and catalog without the database: all that the formats of values need.
+struct Quiet {
+    settings: Arc<Settings>,
+    catalog: Arc<Catalog>,
+}
+
+impl Quiet {
+    fn of(session: &SessionState) -> Quiet {
+        Quiet { settings: session.settings.clone(), catalog: session.seen.clone() }
+    }
+}
+
+impl Env for Quiet {
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    fn transaction_time(&self) -> i64 {
+        clock::now()
+    }
+
+    fn statement_time(&self) -> i64 {
+        clock::now()
+    }
+
+    fn clock_time(&self) -> i64 {
+        clock::now()
+    }
+
+    fn random_bits(&mut self) -> u64 {
+        0
+    }
+
+    fn ask(&mut self, _: Question<'_>) -> Result<Datum> {
+        Err(SqlError::unsupported("a question about the database outside of a statement"))
+    }
+}

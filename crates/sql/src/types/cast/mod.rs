@@ -1,0 +1,183 @@
+//! Conversions between types: which there are, where they may happen by themselves, and what they do.
+//!
+//! A domain counts as the type below it. [`cast`] to a domain converts to that type and obeys its modifier; whoever calls it
+//! evaluates the domain's NOT NULL and CHECK conditions afterwards, outermost domain last.
+
+mod convert;
+pub mod table;
+
+use std::sync::Arc;
+
+use crate::catalog::Catalog;
+use crate::error::{Result, SqlError, SqlState};
+use crate::functions::Env;
+use crate::types::{ArrayValue, Datum, RecordShape, Type, Typed, kind, names, text};
+
+/// Where a conversion may happen.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum CastContext {
+    /// Anywhere.
+    Implicit,
+    /// When a column or a variable is assigned, and when it is asked for.
+    Assignment,
+    /// Only when it is asked for.
+    Explicit,
+}
+
+/// The weakest reason for which a value of one type becomes one of the other; `None` if it never does.
+pub fn context(from: Type, to: Type, catalog: &Catalog) -> Option<CastContext> {
+    if from == to || from == Type::UNKNOWN || to == Type::ANY {
+        return Some(CastContext::Implicit);
+    }
+    let (from, to) = (kind::base(from.into(), catalog).ty, kind::base(to.into(), catalog).ty);
+    if from == to {
+        return Some(CastContext::Implicit);
+    }
+    if let Some(context) = listed(from, to) {
+        return Some(context);
+    }
+    let string = |ty| kind::category(ty, catalog) == 'S';
+    match (kind::element(from, catalog), kind::element(to, catalog)) {
+        (Some(from_element), Some(to_element)) => {
+            if let Some(context) = context(from_element, to_element, catalog) {
+                return Some(context);
+            }
+        }
+        _ if is_row(from, catalog) && is_row(to, catalog) => {
+            // An anonymous row fits if its fields do, which only the values tell.
+            return match (from, to) {
+                (Type::RECORD, _) => Some(CastContext::Implicit),
+                (_, Type::RECORD) => Some(CastContext::Implicit),
+                _ => None,
+            };
+        }
+        _ => {}
+    }
+    // Everything has a text form.
+    if string(to) {
+        return Some(CastContext::Assignment);
+    }
+    string(from).then_some(CastContext::Explicit)
+}
+
+/// What `pg_cast` says.
+fn listed(from: Type, to: Type) -> Option<CastContext> {
+    let at = table::TABLE.binary_search_by_key(&(from.0, to.0), |row| (row.0, row.1)).ok()?;
+    Some(match table::TABLE[at].2 {
+        b'i' => CastContext::Implicit,
+        b'a' => CastContext::Assignment,
+        _ => CastContext::Explicit,
+    })
+}
+
+/// Whether a value of one type is one of the other without a change.
+pub fn is_relabeling(from: Type, to: Type) -> bool {
+    let found = table::TABLE.binary_search_by_key(&(from.0, to.0), |row| (row.0, row.1));
+    from == to || found.is_ok_and(|at| table::TABLE[at].3 == b'b')
+}
+
+fn is_row(ty: Type, catalog: &Catalog) -> bool {
+    ty == Type::RECORD || kind::is_composite(ty, catalog)
+}
+
+/// Converts a value. `explicit` is what `CAST` and `::` ask for: text that is too long for varchar(n) is then cut off.
+pub fn cast(value: Datum, from: Type, to: Typed, explicit: bool, env: &mut dyn Env) -> Result<Datum> {
+    if value.is_null() {
+        return Ok(value);
+    }
+    let env = &*env;
+    convert_value(value, from, to, explicit, env)
+}
+
+fn convert_value(value: Datum, from: Type, to: Typed, explicit: bool, env: &dyn Env) -> Result<Datum> {
+    if value.is_null() {
+        return Ok(value);
+    }
+    let catalog = env.catalog();
+    let from = kind::base(from.into(), catalog).ty;
+    let to = kind::base(to, catalog);
+    if from == Type::UNKNOWN
+        && let Datum::Text(literal) = &value
+    {
+        // An interval's fields decide what a bare number means; any other modifier comes afterwards, because an
+        // explicit cast is not an assignment.
+        let modifier = if to.ty == Type::INTERVAL { to.modifier } else { -1 };
+        return constrain_items(text::input(literal, Typed { ty: to.ty, modifier }, env)?, to, explicit);
+    }
+    if from == to.ty || to.ty == Type::ANY {
+        return constrain_items(value, to, explicit);
+    }
+    if let Some(converted) = convert::known(&value, from, to.ty, env) {
+        return convert::constrain(converted?, to, explicit);
+    }
+    match (&value, kind::element(to.ty, catalog)) {
+        (Datum::Array(array), Some(element)) => {
+            return convert_array(array, Typed { ty: element, modifier: to.modifier }, explicit, env);
+        }
+        (Datum::Record(record), None) if to.ty == Type::RECORD => return Ok(Datum::Record(record.clone())),
+        (Datum::Record(_), None) if kind::is_composite(to.ty, catalog) => {
+            return convert_record(&value, to.ty, explicit, env);
+        }
+        _ => {}
+    }
+    if context(from, to.ty, catalog).is_none() {
+        return Err(cannot_cast(from, to.ty, catalog));
+    }
+    let shown = text::output(&value, from, env);
+    let modifier = if to.ty == Type::INTERVAL { to.modifier } else { -1 };
+    constrain_items(text::input(&shown, Typed { ty: to.ty, modifier }, env)?, to, explicit)
+}
+
+/// The same type with another modifier.
+fn constrain_items(value: Datum, to: Typed, explicit: bool) -> Result<Datum> {
+    match &value {
+        Datum::Array(array) if to.modifier >= 0 => {
+            let item = Typed { ty: array.element, modifier: to.modifier };
+            let items = array.items.iter().map(|datum| convert::constrain(datum.clone(), item, explicit));
+            let items = items.collect::<Result<_>>()?;
+            let dimensions = array.dimensions.clone();
+            Ok(Datum::Array(Arc::new(ArrayValue { element: array.element, dimensions, items })))
+        }
+        _ => convert::constrain(value, to, explicit),
+    }
+}
+
+fn convert_array(array: &ArrayValue, element: Typed, explicit: bool, env: &dyn Env) -> Result<Datum> {
+    let convert = |item: &Datum| convert_value(item.clone(), array.element, element, explicit, env);
+    let items = array.items.iter().map(convert).collect::<Result<_>>()?;
+    let dimensions = array.dimensions.clone();
+    Ok(Datum::Array(Arc::new(ArrayValue { element: element.ty, dimensions, items })))
+}
+
+/// A row to a composite type: field by field.
+fn convert_record(value: &Datum, to: Type, explicit: bool, env: &dyn Env) -> Result<Datum> {
+    let catalog = env.catalog();
+    let Datum::Record(record) = value else { return Err(cannot_cast(Type::RECORD, to, catalog)) };
+    let Some(crate::catalog::UserTypeKind::Composite(fields)) = kind::user(to, catalog).map(|user| &user.kind) else {
+        return Err(cannot_cast(record.shape.ty, to, catalog));
+    };
+    if fields.len() != record.fields.len() {
+        let few = record.fields.len() < fields.len();
+        let detail = if few { "Input has too few columns." } else { "Input has too many columns." };
+        return Err(cannot_cast(record.shape.ty, to, catalog).detail(detail));
+    }
+    let convert = |((value, (_, from)), (_, typed)): ((&Datum, &(Arc<str>, Typed)), &(Arc<str>, Typed))| {
+        convert_value(value.clone(), from.ty, *typed, explicit, env)
+    };
+    let pairs = record.fields.iter().zip(&record.shape.fields).zip(fields);
+    let values = pairs.map(convert).collect::<Result<_>>()?;
+    Ok(Datum::record(Arc::new(RecordShape { ty: to, fields: fields.clone() }), values))
+}
+
+/// `42846`
+pub fn cannot_cast(from: Type, to: Type, catalog: &Catalog) -> SqlError {
+    SqlError::new(
+        SqlState::CANNOT_COERCE,
+        format!("cannot cast type {} to {}", names::display(from, catalog), names::display(to, catalog)),
+    )
+}
+
+/// A value of a type, as that type with this modifier takes it in an assignment.
+pub fn constrain(value: Datum, to: Typed) -> Result<Datum> {
+    constrain_items(value, to, false)
+}

@@ -1,5 +1,0 @@
-//! JSON values.
-
-/// A JSON value.
-#[derive(Clone, Debug)]
-pub struct Json;

@@ -1,5 +1,0 @@
-//! Exact numbers.
-
-/// A numeric of any precision, NaN and infinities included.
-#[derive(Clone, Debug)]
-pub struct Numeric;

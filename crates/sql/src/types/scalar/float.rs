@@ -1,0 +1,120 @@
+//! Floats as text: the shortest digits that read back as the same value, or as many as `extra_float_digits` says.
+
+use std::fmt::Write;
+
+use super::{invalid_syntax, trim};
+use crate::error::{Result, SqlError, SqlState};
+
+/// Which float.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Width {
+    /// float4, `real`
+    Single,
+    /// float8, `double precision`
+    Double,
+}
+
+impl Width {
+    /// The SQL name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Width::Single => "real",
+            Width::Double => "double precision",
+        }
+    }
+
+    /// Decimal digits that every value keeps.
+    fn digits(self) -> i32 {
+        match self {
+            Width::Single => 6,
+            Width::Double => 15,
+        }
+    }
+}
+
+/// Reads a float.
+pub fn parse(text: &str, width: Width) -> Result<f64> {
+    let trimmed = trim(text);
+    let number = || -> Option<f64> {
+        match width {
+            Width::Single => trimmed.parse::<f32>().ok().map(f64::from),
+            Width::Double => trimmed.parse().ok(),
+        }
+    };
+    let value = number().ok_or_else(|| invalid_syntax(width.name(), text))?;
+    let mantissa = trimmed.split(['e', 'E']).next().unwrap_or_default();
+    let written_as_number = mantissa.bytes().any(|byte| byte.is_ascii_digit());
+    let vanished = value == 0.0 && mantissa.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
+    if vanished || (value.is_infinite() && written_as_number) {
+        return Err(SqlError::new(
+            SqlState::NUMERIC_VALUE_OUT_OF_RANGE,
+            format!("\"{trimmed}\" is out of range for type {}", width.name()),
+        ));
+    }
+    Ok(value)
+}
+
+/// Rounds to a float4; an error if it was finite and no longer is, or vanishes.
+pub fn narrow(value: f64) -> Result<f64> {
+    let single = value as f32;
+    let error = |what| Err(SqlError::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, format!("value out of range: {what}")));
+    if single.is_infinite() && value.is_finite() {
+        return error("overflow");
+    }
+    if single == 0.0 && value != 0.0 {
+        return error("underflow");
+    }
+    Ok(single.into())
+}
+
+/// Shows a float.
+pub fn show(out: &mut String, value: f64, width: Width, extra_float_digits: i32) {
+    if value.is_nan() {
+        return out.push_str("NaN");
+    }
+    if value.is_infinite() {
+        return out.push_str(if value < 0.0 { "-Infinity" } else { "Infinity" });
+    }
+    if extra_float_digits > 0 {
+        let shortest = match width {
+            Width::Single => format!("{:e}", value as f32),
+            Width::Double => format!("{value:e}"),
+        };
+        return lay_out(out, &shortest, width.digits());
+    }
+    general(out, value, (width.digits() + extra_float_digits).max(1));
+}
+
+/// As C's `%.*g` shows it.
+pub(crate) fn general(out: &mut String, value: f64, digits: i32) {
+    let rounded = format!("{:.*e}", (digits - 1) as usize, value);
+    let (mantissa, exponent) = rounded.split_once('e').expect("a float in exponent form has an exponent");
+    let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
+    lay_out(out, &format!("{mantissa}e{exponent}"), digits);
+}
+
+/// Turns `d.ddde±x` into what `%g` would make of these digits: plain from 10^-4 up to this many digits.
+fn lay_out(out: &mut String, scientific: &str, plain_digits: i32) {
+    let (mantissa, exponent) = scientific.split_once('e').expect("a float in exponent form has an exponent");
+    let exponent: i32 = exponent.parse().expect("its exponent is a number");
+    let (sign, mantissa) = match mantissa.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", mantissa),
+    };
+    out.push_str(sign);
+    if exponent < -4 || exponent >= plain_digits {
+        let _ = write!(out, "{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs());
+        return;
+    }
+    let digits: String = mantissa.chars().filter(|char| *char != '.').collect();
+    if exponent < 0 {
+        let _ = write!(out, "0.{}{digits}", "0".repeat((-exponent - 1) as usize));
+        return;
+    }
+    let whole = exponent as usize + 1;
+    if digits.len() <= whole {
+        let _ = write!(out, "{digits:0<whole$}");
+    } else {
+        let _ = write!(out, "{}.{}", &digits[..whole], &digits[whole..]);
+    }
+}
