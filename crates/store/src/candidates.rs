@@ -29,6 +29,9 @@ pub enum Reads {
     Settled,
     /// The freshest one: see [`crate::Store::read_newest`].
     Newest,
+    /// What a snapshot shows, as PostgreSQL takes it: at `mvrc` when the statement begins, at `pc`, `si` and `ser` when the
+    /// first statement begins. At the other levels the freshest one. Nothing is chosen.
+    Snapshot,
 }
 
 /// Whether all candidates are listed.
@@ -76,7 +79,7 @@ impl Engine {
             }
             Reads::Any => {}
             Reads::LatestPerSession | Reads::Settled => self.keep_latest(reader, key, reads, found),
-            Reads::Newest => {
+            Reads::Newest | Reads::Snapshot => {
                 let newest = (0..found.drawn).rev().map(|number| self.draw(key, found, number));
                 let newest = newest.into_iter().find(|&source| self.is_valid(reader, key, source, found));
                 (found.listed, found.drawn) = (newest.into_iter().collect(), 0);
@@ -203,7 +206,7 @@ impl Engine {
     }
 
     /// Whether a place is left for the reader when it takes the source's version for the newest.
-    fn has_place(&self, reader: Txn, key: u32, source: Txn) -> bool {
+    pub(crate) fn has_place(&self, reader: Txn, key: u32, source: Txn) -> bool {
         let sight = self.txn(reader).sight;
         let seen = if sight == Sight::StatementPrefix { self.running(reader).seen } else { self.lower_bound(reader) };
         let index = self.version_of(source, key);

@@ -11,7 +11,7 @@
 //! that took the last version for the newest (`looked`).
 
 use crate::clocks::join;
-use crate::engine::{Conflict, Engine, Known, Order, OwnRow, Read};
+use crate::engine::{Conflict, Engine, Known, Looks, Order, OwnRow, Read};
 use crate::position::{Position, Positions, has_room};
 use crate::sight::{Conflicts, Sight};
 use crate::versions::{INIT, Txn};
@@ -183,6 +183,14 @@ impl Engine {
         read_it.map(|&open| self.lower_bound_without_looks(open)).max().unwrap_or(Position::FIRST)
     }
 
+    /// How far the snapshots of open transactions reach that are to be exact: nobody may commit before that any more. A
+    /// serializable one does not count, because it can be refused when it reads.
+    fn exact_looks(&self, txn: Txn) -> Position {
+        let others = self.open.iter().filter(|&&open| open != txn && self.txn(open).sight != Sight::Everything);
+        let exact = others.map(|&open| self.running(open)).filter(|running| running.looks == Looks::Exact);
+        exact.map(|running| running.seen).max().unwrap_or(Position::FIRST)
+    }
+
     /// Its `seen` and, at `ser`, the writers that it comes after; other open transactions' looks bound only commits.
     fn lower_bound_without_looks(&self, txn: Txn) -> Position {
         let state = self.running(txn);
@@ -213,8 +221,11 @@ impl Engine {
 
     /// Checks that the transaction can commit and gives it its place.
     pub(crate) fn commit_closed(&mut self, txn: Txn) -> Result<Position, Conflict> {
-        let (lower, upper) = (self.lower_bound(txn), self.overwritten(txn));
+        let (mut lower, upper) = (self.lower_bound(txn), self.overwritten(txn));
         let sight = self.txn(txn).sight;
+        if sight == Sight::Everything && upper != Position::NEVER {
+            lower = lower.max(self.exact_looks(txn));
+        }
         let read_only = self.running(txn).writes.is_empty();
         self.see_overwritten(txn);
         let conflict = || Conflict(self.conflicting_key(txn));

@@ -8,6 +8,7 @@
 //! read, stays within every transaction's level.
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 use skew_model::Level;
@@ -53,6 +54,7 @@ pub(crate) struct Running {
     /// For each of them, which of its operations was the last write.
     pub(crate) last_writes: FxHashMap<u32, u32>,
     pub(crate) statement: u32,
+    pub(crate) looks: Looks,
 }
 
 /// The first place at which one of the first reads is overwritten, as of a number of commits.
@@ -66,6 +68,9 @@ pub(crate) struct Known {
 impl Known {
     pub(crate) const NOTHING: Known = Known { commits: 0, reads: 0, overwritten: Position::NEVER };
 }
+
+/// Up to so many sessions, each has a place of its own, whether others have ended or not.
+const FEW_SESSIONS: usize = 64;
 
 /// Up to so many reads of a transaction are looked through one by one.
 const FEW: usize = 32;
@@ -94,6 +99,22 @@ pub(crate) enum State {
     RolledBack,
     /// Rolled back by the store.
     Refused,
+}
+
+/// From where a transaction looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Looks {
+    /// From any place that its level allows.
+    Any,
+    /// From the end of the order as of its snapshot: see [`crate::Reads::Snapshot`].
+    Exact,
+}
+
+/// Whether a statement looks from a snapshot of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Snapshot {
+    New,
+    Old,
 }
 
 /// The transaction cannot go on: it met another one at this key.
@@ -133,6 +154,8 @@ pub enum Recency {
 pub(crate) struct Engine {
     pub(crate) recency: Recency,
     pub(crate) sessions: Vec<Session>,
+    /// The places of those that have ended, the first one first.
+    closed: VecDeque<u32>,
     pub(crate) txns: Vec<Transaction>,
     /// The first transaction that is remembered.
     pub(crate) base: Txn,
@@ -162,6 +185,7 @@ impl Engine {
         Engine {
             recency,
             sessions: Vec::new(),
+            closed: VecDeque::new(),
             txns: Vec::new(),
             base: 0,
             keys: Vec::new(),
@@ -176,7 +200,11 @@ impl Engine {
         }
     }
 
+    /// A new session, at the place of one that was closed or at a new one.
     pub(crate) fn session(&mut self) -> u32 {
+        if let Some(place) = self.free_place() {
+            return place;
+        }
         let running = Running {
             seen: Position::FIRST,
             seen_next: Position::FIRST,
@@ -187,6 +215,7 @@ impl Engine {
             writes: Vec::new(),
             last_writes: FxHashMap::default(),
             statement: 0,
+            looks: Looks::Any,
         };
         self.sessions.push(Session { number: 0, open: None, running, last: None, last_position: Position::FIRST });
         self.committed.push(0);
@@ -194,6 +223,33 @@ impl Engine {
         self.causes.widen(self.sessions.len());
         self.before.widen(self.sessions.len());
         self.sessions.len() as u32 - 1
+    }
+
+    /// The place of a session that was closed. The new session goes on where that one ended, which is more than its level
+    /// asks for unless real time counts or all of that has been forgotten: so while there are few sessions, each gets a
+    /// place of its own.
+    fn free_place(&mut self) -> Option<u32> {
+        let &place = self.closed.front()?;
+        let all_forgotten = self.sessions[place as usize].number == self.forgotten[place as usize];
+        if !all_forgotten && self.recency == Recency::None && self.sessions.len() < FEW_SESSIONS {
+            return None;
+        }
+        if all_forgotten {
+            let session = &mut self.sessions[place as usize];
+            (session.last, session.last_position) = (None, Position::FIRST);
+        }
+        self.closed.pop_front()
+    }
+
+    /// The session at this place has ended.
+    pub(crate) fn close_session(&mut self, place: u32) {
+        // Large transactions leave large buffers behind.
+        let running = &mut self.sessions[place as usize].running;
+        (running.reads, running.sources, running.writes) = (Vec::new(), Vec::new(), Vec::new());
+        (running.last_writes, running.began_after) = (FxHashMap::default(), None);
+        if !self.closed.contains(&place) {
+            self.closed.push_back(place);
+        }
     }
 
     pub(crate) fn key(&mut self) -> u32 {
@@ -220,7 +276,7 @@ impl Engine {
     }
 
     /// Begins a transaction; the level is one that the store runs.
-    pub(crate) fn begin(&mut self, session: u32, level: Level, sight: Sight) -> Txn {
+    pub(crate) fn begin(&mut self, session: u32, level: Level, sight: Sight, looks: Looks) -> Txn {
         if sight.needs_closed_order() {
             self.close_order();
         }
@@ -233,7 +289,7 @@ impl Engine {
         state.open = Some(txn);
         let running = &mut state.running;
         (running.seen, running.seen_next) = (seen, seen);
-        (running.began_after, running.statement) = (began_after, 0);
+        (running.began_after, running.statement, running.looks) = (began_after, 0, looks);
         running.reads.clear();
         running.sources.clear();
         running.known.set(Known::NOTHING);
@@ -317,19 +373,21 @@ impl Engine {
     }
 
     /// The next operations belong to a new statement.
-    pub(crate) fn statement(&mut self, txn: Txn) {
-        let now = match (&self.order, self.recency) {
-            (Order::Closed(positions), Recency::Commit) => positions.end(),
+    pub(crate) fn statement(&mut self, txn: Txn) -> Snapshot {
+        let sight = self.txn(txn).sight;
+        let running = self.running(txn);
+        let exact = running.looks == Looks::Exact;
+        let untouched = running.statement == 0 && running.reads.is_empty() && running.writes.is_empty();
+        let taken = sight == Sight::StatementPrefix || exact && untouched;
+        let now = match &self.order {
+            Order::Closed(positions) if taken && (exact || self.recency == Recency::Commit) => positions.end(),
             _ => Position::FIRST,
         };
-        let sight = self.txn(txn).sight;
         let running = self.running_mut(txn);
         running.known.set(Known::NOTHING);
         running.statement += 1;
-        running.seen = running.seen.max(running.seen_next);
-        if sight == Sight::StatementPrefix {
-            running.seen = running.seen.max(now);
-        }
+        running.seen = running.seen.max(running.seen_next).max(now);
+        if taken { Snapshot::New } else { Snapshot::Old }
     }
 
     /// The transaction reads the key from the source, one of its candidates.

@@ -7,7 +7,7 @@
 //! - `engine`, `open`, `closed`: who may read from whom, while the commit order is open and once it is closed
 //! - `candidates`: whom a read may read from
 //! - `spaces`, `keys`, `scans`: how keys are found, and what scans did not find
-//! - `locks`, [`store`], `looking`, `savepoint`: the store itself
+//! - `locks`, `sessions`, [`store`], `looking`, `savepoint`: the store itself
 //! - `log`, `record`, `telling`, `tale`, [`retention`]: its history, and bounded memory
 //! - `value`, `convert`: what keys hold
 //! - `shared`, `call`, `database`, `session`, `transaction`: the store for threads and for async code
@@ -46,6 +46,7 @@ mod savepoint;
 mod scans;
 mod scheduler;
 mod session;
+mod sessions;
 mod shared;
 mod sight;
 mod spaces;
@@ -68,8 +69,9 @@ pub use explore::{End, ExploreLimits, Explored, NotRepeatable, explore};
 pub use picks::Pick;
 pub use record::{Footprint, FootprintStep};
 pub use run::{Config, Failure, Interleaving, Run, run};
-pub use savepoint::Savepoint;
+pub use savepoint::Mark;
 pub use session::{AsyncSession, Session};
+pub use skew_model::Key;
 pub use spaces::{Range, Space};
 pub use store::{Options, Reads, Recency, Refusals, RowLocks, Step, Store};
 pub use telling::{Freshness, Told, ToldOperation};

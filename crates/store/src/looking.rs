@@ -3,8 +3,12 @@
 
 use skew_model::{Key, TxnId};
 
+use crate::candidates::Reads;
 use crate::engine::State;
+use crate::error::Error;
+use crate::sight::{Conflicts, Sight};
 use crate::store::Store;
+use crate::versions::{INIT, Txn};
 
 impl<V: Clone> Store<V> {
     /// What the last committed version of the key holds; in an open commit order, the last one that arrived.
@@ -19,6 +23,40 @@ impl<V: Clone> Store<V> {
     pub fn writers(&self, key: Key) -> impl Iterator<Item = TxnId> + '_ {
         let dirty = self.engine.keys[key.0 as usize].dirty.iter();
         dirty.filter(|&&writer| self.engine.txn(writer).state == State::Open).map(|&writer| TxnId(writer))
+    }
+
+    /// Whether somebody has committed a version of the key since the running transaction's snapshot was taken: that of
+    /// the statement at `mvrc`, of the first statement elsewhere. See [`crate::Reads::Snapshot`].
+    pub fn changed_since_snapshot(&self, txn: TxnId, key: Key) -> Result<bool, Error> {
+        self.must_be_open(txn)?;
+        let last = self.engine.keys[key.0 as usize].list.last();
+        Ok(last.is_some_and(|last| self.record(last.writer).ended > self.snapshot(txn.0)))
+    }
+
+    fn snapshot(&self, txn: Txn) -> i64 {
+        self.snapshots[self.engine.txn(txn).session as usize]
+    }
+
+    /// Where the transaction looks from a place: who wrote what its snapshot shows of the key, or `None` if that cannot be
+    /// read any more within its level.
+    pub(crate) fn in_snapshot(&self, txn: Txn, key: u32) -> Option<Option<Txn>> {
+        if !self.engine.txn(txn).sight.looks_from_a_place() {
+            return None;
+        }
+        let taken = self.snapshot(txn);
+        let versions = self.engine.keys[key as usize].list.iter().rev();
+        let shown = versions.map(|version| version.writer).find(|&writer| self.record(writer).ended <= taken);
+        let shown = shown.unwrap_or(INIT);
+        Some(self.engine.has_place(txn, key, shown).then_some(shown))
+    }
+
+    /// Where somebody else has written since the snapshot was taken, a level with write conflicts refuses the write.
+    pub(crate) fn is_refused_by_snapshot(&self, txn: TxnId, key: Key) -> bool {
+        let conflicts = match self.engine.txn(txn.0).sight {
+            Sight::Prefix { conflicts } => conflicts == Conflicts::Refused,
+            sight => sight == Sight::Everything,
+        };
+        conflicts && self.record(txn.0).mode == Reads::Snapshot && self.changed_since_snapshot(txn, key) == Ok(true)
     }
 
     /// What a running transaction has written to the key: nothing, or that it holds nothing (`Some(None)`), or a value.

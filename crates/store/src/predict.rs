@@ -14,7 +14,7 @@ use skew_model::{History, HistoryBuilder, Level, OpKind, Scope, Status, TxnId};
 
 use crate::candidates::{Candidates, Listing, Reads};
 use crate::choice::Place;
-use crate::engine::{Engine, OwnRow, Recency, State};
+use crate::engine::{Engine, Looks, OwnRow, Recency, State};
 use crate::record::{Footprint, FootprintStep};
 use crate::sight::Sight;
 use crate::strategies::Dice;
@@ -92,7 +92,7 @@ impl Predictor {
 
     /// Executes a transaction with random answers. `None` if it meets a conflict.
     fn execute(&mut self, engine: &mut Engine, print: &Footprint, before: &[Footprint]) -> Option<Footprint> {
-        let txn = engine.begin(print.place.session, print.level, Sight::of(print.level)?);
+        let txn = engine.begin(print.place.session, print.level, Sight::of(print.level)?, Looks::Any);
         let mut print = print.clone();
         let mut written: Vec<u32> = Vec::new();
         let mut found = Candidates::default();

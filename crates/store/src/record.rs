@@ -14,6 +14,8 @@ use crate::versions::Txn;
 /// One transaction.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
+    /// Its session's number.
+    pub(crate) session: u32,
     pub(crate) level: Level,
     pub(crate) mode: Reads,
     /// Where its operations are, once it has ended.
@@ -26,8 +28,8 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    pub(crate) fn new(level: Level, mode: Reads, began: i64) -> Self {
-        Record { level, mode, kept: Kept::default(), scans: Vec::new(), reads: 0, began, ended: began }
+    pub(crate) fn new(session: u32, level: Level, mode: Reads, began: i64) -> Self {
+        Record { session, level, mode, kept: Kept::default(), scans: Vec::new(), reads: 0, began, ended: began }
     }
 }
 

@@ -34,6 +34,7 @@ impl<V: Clone> Store<V> {
         self.engine.base = cut;
         self.engine.commits += 1;
         self.operations.forget_before(self.records.iter());
+        self.sessions.forget(self.records.iter());
     }
 
     /// The last version before the cut becomes the initial one.

@@ -8,7 +8,7 @@ use crate::store::Store;
 
 /// A moment of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Savepoint {
+pub struct Mark {
     txn: TxnId,
     /// How many operations it had.
     operations: u32,
@@ -16,20 +16,20 @@ pub struct Savepoint {
 
 impl<V: Clone> Store<V> {
     /// This moment of the transaction.
-    pub fn savepoint(&self, txn: TxnId) -> Result<Savepoint, Error> {
+    pub fn savepoint(&self, txn: TxnId) -> Result<Mark, Error> {
         self.must_be_open(txn)?;
-        Ok(Savepoint { txn, operations: self.operations.count(self.engine.txn(txn.0).session) })
+        Ok(Mark { txn, operations: self.operations.count(self.engine.txn(txn.0).session) })
     }
 
     /// Undoes what the transaction has written since then. What it has read stays read, and whoever read what is undone
     /// (at `ru`) has read from a transaction that was rolled back.
-    pub fn rollback_to(&mut self, txn: TxnId, savepoint: Savepoint) -> Result<(), Error> {
+    pub fn rollback_to(&mut self, txn: TxnId, mark: Mark) -> Result<(), Error> {
         self.must_be_open(txn)?;
-        if savepoint.txn != txn {
+        if mark.txn != txn {
             return Err(Error::Savepoint);
         }
         let session = self.engine.txn(txn.0).session;
-        for at in (savepoint.operations..self.operations.count(session)).rev() {
+        for at in (mark.operations..self.operations.count(session)).rev() {
             let op = self.operations.running_op(session, at);
             match op.action() {
                 Action::Write { before } => {
@@ -37,7 +37,7 @@ impl<V: Clone> Store<V> {
                     let key = op.key;
                     self.engine.unwrite(txn.0, key, before);
                 }
-                Action::OwnRead(write) if write >= savepoint.operations => op.undo(),
+                Action::OwnRead(write) if write >= mark.operations => op.undo(),
                 _ => {}
             }
         }

@@ -6,12 +6,14 @@ pub use crate::candidates::Reads;
 use crate::candidates::{Candidates, Listing};
 use crate::choice::{Choice, Place, Point, Read};
 pub use crate::engine::Recency;
-use crate::engine::{Conflict, Engine, OwnRow, State};
+use crate::engine::{Conflict, Engine, Looks, OwnRow, Snapshot, State};
 use crate::error::{Ended, Error};
 use crate::locks::{Lock, Locks};
 use crate::log::{Action, Op, Operations};
 use crate::record::{KeyRecord, Record, Times};
+pub use crate::savepoint::Mark;
 use crate::scans::Scanned;
+use crate::sessions::Sessions;
 use crate::sight::{Sight, explorable};
 use crate::spaces::Spaces;
 use crate::telling::Freshness;
@@ -76,7 +78,7 @@ pub struct Store<V> {
     pub(crate) options: Options,
     pub(crate) strength: Strength,
     pub(crate) engine: Engine,
-    pub(crate) sessions: Vec<String>,
+    pub(crate) sessions: Sessions,
     pub(crate) spaces: Spaces,
     pub(crate) keys: Vec<KeyRecord<V>>,
     pub(crate) records: Vec<Record>,
@@ -87,6 +89,8 @@ pub struct Store<V> {
     pub(crate) now: i64,
     /// When the running statement of each session began.
     pub(crate) statements: Vec<i64>,
+    /// When the snapshot of each session was taken, where reads are exact.
+    pub(crate) snapshots: Vec<i64>,
     /// Nothing is forgotten before so many transactions have begun.
     pub(crate) next_forgetting: u32,
     candidates: Candidates,
@@ -100,7 +104,7 @@ impl<V: Clone> Store<V> {
             options,
             strength: Strength::Asked,
             engine: Engine::new(options.recency),
-            sessions: Vec::new(),
+            sessions: Sessions::default(),
             spaces: Spaces::new(),
             keys: Vec::new(),
             records: Vec::new(),
@@ -110,28 +114,11 @@ impl<V: Clone> Store<V> {
             times: if options.recency == Recency::Commit { Times::Told } else { Times::Left },
             now: 0,
             statements: Vec::new(),
+            snapshots: Vec::new(),
             next_forgetting: 0,
             candidates: Candidates::default(),
             sources: Vec::new(),
         }
-    }
-
-    /// A new session. Sessions are numbered in the order of these calls.
-    pub fn session(&mut self, name: &str) -> SessionId {
-        self.sessions.push(name.to_owned());
-        self.operations.session();
-        self.statements.push(0);
-        SessionId(self.engine.session())
-    }
-
-    /// The session's name.
-    pub fn session_name(&self, session: SessionId) -> &str {
-        &self.sessions[session.0 as usize]
-    }
-
-    /// All sessions' names, in order.
-    pub(crate) fn session_names(&self) -> impl Iterator<Item = &str> {
-        self.sessions.iter().map(String::as_str)
     }
 
     /// Begins a transaction.
@@ -147,8 +134,10 @@ impl<V: Clone> Store<V> {
         }
         self.now += 1;
         self.statements[session.0 as usize] = self.now;
-        let txn = self.engine.begin(session.0, run_at, sight);
-        self.records.push(Record::new(level, reads, self.now));
+        self.snapshots[session.0 as usize] = self.now;
+        let looks = if reads == Reads::Snapshot { Looks::Exact } else { Looks::Any };
+        let txn = self.engine.begin(session.0, run_at, sight, looks);
+        self.records.push(Record::new(self.sessions.number(session.0), level, reads, self.now));
         Ok(TxnId(txn))
     }
 
@@ -156,9 +145,18 @@ impl<V: Clone> Store<V> {
     pub fn statement(&mut self, txn: TxnId) -> Result<(), Error> {
         self.must_be_open(txn)?;
         self.now += 1;
-        self.statements[self.engine.txn(txn.0).session as usize] = self.now;
-        self.engine.statement(txn.0);
+        let session = self.engine.txn(txn.0).session as usize;
+        self.statements[session] = self.now;
+        if self.engine.statement(txn.0) == Snapshot::New {
+            self.snapshots[session] = self.now;
+        }
         Ok(())
+    }
+
+    /// How many statements the running transaction has begun.
+    pub fn statement_number(&self, txn: TxnId) -> Result<u32, Error> {
+        self.must_be_open(txn)?;
+        Ok(self.engine.running(txn.0).statement)
     }
 
     /// What the key holds, as far as the transaction can tell: `None` if it was never written, or deleted.
@@ -174,14 +172,19 @@ impl<V: Clone> Store<V> {
     }
 
     /// What the freshest version holds that the transaction may read, whatever its other reads return. At `ru` that is
-    /// the last committed one.
+    /// the last committed one; with [`Reads::Snapshot`], where all statements look from one snapshot, what that shows.
     pub fn read_newest(&mut self, txn: TxnId, key: Key) -> Result<Option<V>, Error> {
         self.must_be_open(txn)?;
         if let Some(write) = self.engine.last_write(txn.0, key.0) {
             return Ok(self.read_own(txn.0, key.0, write));
         }
         let mut found = std::mem::take(&mut self.candidates);
-        let newest = self.engine.newest(txn.0, key.0, &mut found);
+        let one_snapshot = self.record(txn.0).mode == Reads::Snapshot
+            && matches!(self.engine.txn(txn.0).sight, Sight::Prefix { .. } | Sight::Everything);
+        let newest = match one_snapshot.then(|| self.in_snapshot(txn.0, key.0)).flatten() {
+            Some(shown) => shown,
+            None => self.engine.newest(txn.0, key.0, &mut found),
+        };
         self.candidates = found;
         let Some(source) = newest else { return Err(self.refuse(txn.0, Conflict(key.0))) };
         Ok(self.take(txn.0, key.0, source, OwnRow::No))
@@ -248,7 +251,10 @@ impl<V: Clone> Store<V> {
         }
         let before = self.engine.last_write(txn.0, key.0);
         let number = self.operations.count(self.engine.txn(txn.0).session);
-        let written = self.engine.write(txn.0, key.0, number);
+        let written = match self.is_refused_by_snapshot(txn, key) {
+            true => Err(Conflict(key.0)),
+            false => self.engine.write(txn.0, key.0, number),
+        };
         if written.is_err() && self.options.refusals == Refusals::Reported {
             self.engine.unwrite(txn.0, key.0, before);
         } else {
@@ -301,10 +307,11 @@ impl<V: Clone> Store<V> {
     fn choose(&mut self, txn: Txn, key: u32, choice: &mut dyn Choice) -> Option<Txn> {
         let mut found = std::mem::take(&mut self.candidates);
         let reads = self.record(txn).mode;
-        if reads == Reads::Newest {
-            let newest = self.engine.newest(txn, key, &mut found);
+        if matches!(reads, Reads::Newest | Reads::Snapshot) {
+            let by_snapshot = (reads == Reads::Snapshot).then(|| self.in_snapshot(txn, key)).flatten();
+            let chosen = by_snapshot.unwrap_or_else(|| self.engine.newest(txn, key, &mut found));
             self.candidates = found;
-            return newest;
+            return chosen;
         }
         let listing = if choice.sees_sources() { Listing::All } else { Listing::Few };
         self.engine.candidates(txn, key, reads, listing, &mut found);

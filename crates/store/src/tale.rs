@@ -74,18 +74,14 @@ impl<'a, V: Clone> Tale<'a, V> {
 
     pub(crate) fn tell(mut self, judged: Judged) -> Told {
         let store = self.store;
-        let sessions: Vec<_> = store.session_names().map(|name| self.builder.session(name)).collect();
+        let named = store.sessions.iter().map(|(number, name)| (number, self.builder.session(name)));
+        let sessions: FxHashMap<u32, SessionId> = named.collect();
         let base = store.engine.base;
         self.find_undone();
         for (at, record) in store.records.iter().enumerate() {
             let txn = base + at as u32;
             let (status, share) = judged.of(status(store.engine.txn(txn).state));
-            self.begin(
-                sessions[store.engine.txn(txn).session as usize],
-                &format!("t{}", txn + 1),
-                record.level,
-                status,
-            );
+            self.begin(sessions[&record.session], &format!("t{}", txn + 1), record.level, status);
             if store.times == Times::Told && status == Status::Committed {
                 self.builder.span(TxnId(at as u32), record.began, record.ended);
             }
@@ -237,12 +233,12 @@ impl<'a, V: Clone> Tale<'a, V> {
         }
     }
 
-    fn tell_undone(&mut self, sessions: &[SessionId]) {
+    fn tell_undone(&mut self, sessions: &FxHashMap<u32, SessionId>) {
         let mut undone: Vec<(TxnId, Txn)> = self.undone.iter().map(|(&txn, &id)| (id, txn)).collect();
         undone.sort_unstable_by_key(|&(id, _)| id);
         let store = self.store;
         for (_, txn) in undone {
-            let session = sessions[store.engine.txn(txn).session as usize];
+            let session = sessions[&store.record(txn).session];
             self.begin(session, &format!("t{}-undone", txn + 1), store.record(txn).level, Status::Aborted);
             let seen = store.ops(txn).iter().filter(|op| is_seen_undone(op)).map(|op| Item {
                 kind: OpKind::Write,

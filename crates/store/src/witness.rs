@@ -32,7 +32,7 @@ impl<V: Clone> Store<V> {
         let mut steps: Vec<(i64, WitnessStep)> = Vec::new();
         for (at, record) in self.records.iter().enumerate() {
             let txn = self.engine.base + at as u32;
-            let session = self.session_name(SessionId(self.engine.txn(txn).session)).to_owned();
+            let session = self.sessions.name(record.session).to_owned();
             let ended = match self.engine.txn(txn).state {
                 State::Open => None,
                 State::Committed => Some(WitnessAction::Commit),

@@ -9,7 +9,7 @@ use skew_model::Status;
 
 use super::plan::{Plan, Step, Trace, TraceTxn};
 use crate::candidates::{Candidates, Listing};
-use crate::engine::{Engine, OwnRow, Recency, State};
+use crate::engine::{Engine, Looks, OwnRow, Recency, State};
 use crate::sight::{Conflicts, Sight};
 use crate::versions::{INIT, Txn};
 
@@ -167,7 +167,7 @@ impl<'run> Execution<'run> {
     fn begin(&self, partial: &mut Partial, at: usize, reads: usize) -> Txn {
         let txn = &self.trace.txns[at];
         let sight = Sight::of(txn.level).expect("explored levels run on the store");
-        let name = partial.engine.begin(txn.place.session, txn.level, sight);
+        let name = partial.engine.begin(txn.place.session, txn.level, sight, Looks::Any);
         partial.names[at] = Some(name);
         for (read, source) in txn.reads.iter().zip(&self.sources[at]).take(reads) {
             let source = source.map_or(INIT, |source| partial.names[source].expect("a source is executed first"));

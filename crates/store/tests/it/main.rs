@@ -7,6 +7,7 @@ mod exploring;
 mod misuse;
 mod programs;
 mod replay;
+mod rows;
 mod scheduling;
 mod sessions;
 mod soundness;

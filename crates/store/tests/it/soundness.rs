@@ -10,7 +10,7 @@ use skew_store::{Options, Reads, Recency, Store};
 
 use crate::programs::{Dice, NAMES, Ran, random_program, run};
 
-const LEVELS: [Level; 10] = [
+pub const LEVELS: [Level; 10] = [
     Level::Ru,
     Level::Rc,
     Level::Ra,
@@ -23,7 +23,7 @@ const LEVELS: [Level; 10] = [
     Level::Sser,
 ];
 
-fn runs() -> u64 {
+pub fn runs() -> u64 {
     std::env::var("SKEW_RANDOM").ok().and_then(|runs| runs.parse().ok()).unwrap_or(4000)
 }
 
