@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Oid, UserFunction};
-use crate::error::Result;
+use crate::catalog::{Oid, UserFunction, UserTypeKind};
+use crate::error::{Result, SqlError};
 use crate::exec::Run;
 use crate::functions::Env;
 use crate::ir::{Change, LockStrength, LockWait, SystemColumn};
-use crate::types::Datum;
+use crate::types::{Datum, Type, kind};
 
 /// A row of a table: the table, and the store's key of the row's existence cell.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -119,6 +119,21 @@ pub trait Context: Env {
 
     /// Runs a data-changing statement (or the one in a WITH) and gives what its RETURNING says.
     fn change<'p>(&mut self, change: &'p Change, run: &mut Run<'p>) -> Result<Vec<Arc<[Datum]>>>;
+
+    /// Checks the conditions of a domain (and of the domains below it) on a value that was converted to it.
+    fn check_domain(&mut self, value: &Datum, domain: Type) -> Result<()> {
+        let _ = value;
+        let mut ty = domain;
+        while let Some(UserTypeKind::Domain { base, not_null, checks, .. }) =
+            kind::user(ty, self.catalog()).map(|user| &user.kind)
+        {
+            if *not_null || !checks.is_empty() {
+                return Err(SqlError::unsupported("a domain with conditions"));
+            }
+            ty = base.ty;
+        }
+        Ok(())
+    }
 
     /// A variable of the PL/pgSQL block or a parameter of the function around the statement.
     fn variable(&mut self, slot: usize) -> Result<Datum>;

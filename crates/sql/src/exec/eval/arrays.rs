@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Context, Run, Tuple};
 use crate::ir::{Expr, Subscript};
-use crate::types::{ArrayValue, Datum, Type};
+use crate::types::json::Json;
+use crate::types::{ArrayValue, Datum, Type, kind};
 
 impl<'p> Run<'p> {
     pub(super) fn make_array(
@@ -17,7 +18,7 @@ impl<'p> Run<'p> {
     ) -> Result<Datum> {
         let nested = items.first().is_some_and(|item| item.ty() == ty);
         let values = self.eval_all(cx, items, tuple)?;
-        if nested { stack(values, element_of(cx, ty)) } else { Ok(flat(values, element_of(cx, ty))) }
+        if nested { stack(values, element_of(cx, ty)) } else { Ok(Datum::array(element_of(cx, ty), values)) }
     }
 
     pub(super) fn subscript(
@@ -33,8 +34,14 @@ impl<'p> Run<'p> {
                 Some(bounds) => element(&array, &bounds),
                 None => Datum::Null,
             }),
+            Datum::Jsonb(json) => Ok(match self.json_path(cx, indices, tuple)? {
+                Some(path) => {
+                    json.path(&steps(&path)).map_or(Datum::Null, |found| Datum::Jsonb(Arc::new(found.clone())))
+                }
+                None => Datum::Null,
+            }),
             Datum::Null => Ok(Datum::Null),
-            _ => Err(SqlError::unsupported("a subscript of something that is not an array")),
+            _ => Err(SqlError::unsupported("a subscript of something that is neither an array nor jsonb")),
         }
     }
 
@@ -47,9 +54,13 @@ impl<'p> Run<'p> {
         tuple: &Tuple,
     ) -> Result<Datum> {
         let old = match self.eval(cx, arg, tuple)? {
+            Datum::Jsonb(json) => return self.replace_json(cx, &json, indices, value, tuple),
+            Datum::Null if arg.ty() == Type::JSONB => {
+                return self.replace_json(cx, &Json::object(Vec::new()), indices, value, tuple);
+            }
             Datum::Array(array) => (*array).clone(),
             Datum::Null => ArrayValue { element: element_of(cx, arg.ty()), dimensions: Vec::new(), items: Vec::new() },
-            _ => return Err(SqlError::unsupported("a subscript of something that is not an array")),
+            _ => return Err(SqlError::unsupported("a subscript of something that is neither an array nor jsonb")),
         };
         let Some(bounds) = self.bounds(cx, indices, tuple)? else {
             let message = "array subscript in assignment must not be null";
@@ -64,6 +75,47 @@ impl<'p> Run<'p> {
             // As in PostgreSQL: a NULL array assigned to a slice changes nothing.
             _ => Ok(Datum::Array(Arc::new(old))),
         }
+    }
+
+    fn replace_json(
+        &mut self,
+        cx: &mut dyn Context,
+        json: &Json,
+        indices: &'p [Subscript],
+        value: &'p Expr,
+        tuple: &Tuple,
+    ) -> Result<Datum> {
+        let Some(path) = self.json_path(cx, indices, tuple)? else {
+            let message = "jsonb subscript in assignment must not be null";
+            return Err(SqlError::new(SqlState::NULL_VALUE_NOT_ALLOWED, message));
+        };
+        let value = match self.eval(cx, value, tuple)? {
+            Datum::Jsonb(value) => (*value).clone(),
+            _ => Json::Null,
+        };
+        Ok(Datum::Jsonb(Arc::new(json.set(&steps(&path), value, true)?)))
+    }
+
+    /// Subscripts as steps into a JSON value; nothing if one is NULL.
+    fn json_path(
+        &mut self,
+        cx: &mut dyn Context,
+        indices: &'p [Subscript],
+        tuple: &Tuple,
+    ) -> Result<Option<Vec<Arc<str>>>> {
+        let mut path = Vec::with_capacity(indices.len());
+        for index in indices {
+            let Subscript::Index(index) = index else {
+                let message = "jsonb subscript does not support slices";
+                return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
+            };
+            path.push(match self.eval(cx, index, tuple)? {
+                Datum::Int(index) => index.to_string().into(),
+                Datum::Text(key) => key,
+                _ => return Ok(None),
+            });
+        }
+        Ok(Some(path))
     }
 
     /// The subscripts' values; nothing if one is NULL.
@@ -100,22 +152,21 @@ struct Bounds {
     ranges: Vec<(Option<i64>, Option<i64>)>,
 }
 
+fn steps(path: &[Arc<str>]) -> Vec<&str> {
+    path.iter().map(|step| &**step).collect()
+}
+
 /// The type of an array's elements.
 fn element_of(cx: &mut dyn Context, array: Type) -> Type {
-    let _ = (cx, array);
-    Type::TEXT
+    kind::element(array, cx.catalog()).unwrap_or(Type::TEXT)
 }
 
 /// The array of the values of a subquery.
 pub(crate) fn array_of(cx: &mut dyn Context, items: Vec<Datum>, item: Type) -> Result<Datum> {
-    let _ = cx;
-    Ok(flat(items, item))
-}
-
-/// An array of one dimension.
-fn flat(items: Vec<Datum>, element: Type) -> Datum {
-    let dimensions = if items.is_empty() { Vec::new() } else { vec![(items.len(), 1)] };
-    Datum::Array(Arc::new(ArrayValue { element, dimensions, items }))
+    match kind::element(item, cx.catalog()) {
+        Some(element) => stack(items, element),
+        None => Ok(Datum::array(item, items)),
+    }
 }
 
 /// An array of arrays: one dimension more. NULLs and empty arrays count as empty.
@@ -141,7 +192,7 @@ fn stack(arrays: Vec<Datum>, element: Type) -> Result<Datum> {
         }
     }
     if items.is_empty() {
-        return Ok(flat(items, element));
+        return Ok(Datum::array(element, items));
     }
     let dimensions = std::iter::once((arrays.len(), 1)).chain(inner.unwrap_or_default()).collect();
     Ok(Datum::Array(Arc::new(ArrayValue { element, dimensions, items })))
@@ -167,7 +218,7 @@ fn offset(array: &ArrayValue, bounds: &Bounds) -> Option<usize> {
 
 /// `a[1:2]`: what the bounds cover of the array, with lower bounds of one.
 fn slice(array: &ArrayValue, bounds: &Bounds) -> Datum {
-    let nothing = || flat(Vec::new(), array.element);
+    let nothing = || Datum::array(array.element, Vec::new());
     if bounds.ranges.len() > array.dimensions.len() {
         return nothing();
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Returns, UserFunction};
+use crate::catalog::{FIRST_USER_OID, Returns, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Context, Run, Tuple};
 use crate::functions::{Body, Function, Site};
 use crate::ir::{Expr, ExprKind};
-use crate::types::{Datum, Typed};
+use crate::types::{Datum, Typed, cast, kind};
 
 impl<'p> Run<'p> {
     pub(super) fn call(
@@ -106,7 +106,10 @@ impl<'p> Run<'p> {
         to: Typed,
         explicit: bool,
     ) -> Result<Datum> {
-        let _ = (from, to, explicit, cx);
+        let value = cast::cast(value, from.ty, to, explicit, cx)?;
+        if to.ty.0 >= FIRST_USER_OID && kind::is_domain(to.ty, cx.catalog()) {
+            cx.check_domain(&value, to.ty)?;
+        }
         Ok(value)
     }
 }

@@ -138,10 +138,7 @@ fn is_negative(offset: &Datum) -> bool {
         Datum::Interval(offset) => {
             keys::compare(&Datum::Interval(*offset), &Datum::Interval(Default::default()), Type::INTERVAL).is_lt()
         }
-        Datum::Numeric(offset) => {
-            let _ = offset;
-            false
-        }
+        Datum::Numeric(offset) => offset.is_negative() || offset.is_nan(),
         _ => false,
     }
 }
