@@ -75,11 +75,6 @@ impl<V: Clone> Store<V> {
         written.next().or(self.keys[key.0 as usize].initial.as_ref())
     }
 
-    /// The number of the running statement of a transaction, as [`crate::ToldOperation`] tells it.
-    pub fn statement_number(&self, txn: TxnId) -> u32 {
-        self.engine.running(txn.0).statement
-    }
-
     /// The entry that a cell was made with: the last one before it.
     pub fn entry_before(&self, key: Key) -> Option<Key> {
         self.spaces.entry_before(key.0).map(Key)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use skew_model::{Level, SessionId, TxnId};
-use skew_store::{Error as StoreError, Reads, Savepoint as Mark};
+use skew_store::{Error as StoreError, Mark, Reads};
 
 use crate::catalog::{Catalog, Oid};
 use crate::change::foreign_keys::Deferred;

@@ -72,7 +72,7 @@ impl<'a> World<'a> {
     pub(crate) fn begin_statement(&mut self, text: &Arc<str>) -> Result<()> {
         let txn = self.txn()?;
         self.db.store.statement(txn).map_err(|error| store_error(&error))?;
-        let number = self.db.store.statement_number(txn);
+        let number = self.db.store.statement_number(txn).map_err(|error| store_error(&error))?;
         self.db.texts.entry(txn).or_default().push((number, text.clone()));
         self.cells.clear();
         self.newest.clear();
