@@ -82,6 +82,12 @@ impl<V: Clone> Store<V> {
         entry.map_or(format!("+{}", key.0), |entry| format!("{}+{}", self.key_name(entry), key.0 - entry.0))
     }
 
+    /// Gives a key that has just been made, in a space that nobody has looked at, the value that it has before anybody
+    /// writes it.
+    pub fn init_new(&mut self, key: Key, value: V) {
+        self.keys[key.0 as usize].initial = Some(value);
+    }
+
     /// Gives a key the value that it has before anybody writes it.
     pub fn init(&mut self, key: Key, value: V) -> Result<(), Error> {
         let used = !self.records.is_empty() || self.engine.base > 0;

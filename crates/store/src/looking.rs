@@ -71,7 +71,8 @@ impl<V: Clone> Store<V> {
     /// What some version of the key holds: the first value that anybody wrote, or the initial one.
     pub fn any_value(&self, key: Key) -> Option<&V> {
         let versions = self.engine.keys[key.0 as usize].list.iter();
-        let mut written = versions.filter_map(|version| self.ops(version.writer)[version.operation as usize].value.as_ref());
+        let mut written =
+            versions.filter_map(|version| self.ops(version.writer)[version.operation as usize].value.as_ref());
         written.next().or(self.keys[key.0 as usize].initial.as_ref())
     }
 

@@ -255,6 +255,8 @@ pub struct View {
     pub text: String,
     /// MATERIALIZED: its rows are kept in this table.
     pub materialized: Option<Oid>,
+    /// The relations that its query looks at.
+    pub uses: Vec<Oid>,
 }
 
 /// A sequence. Its state is the database's, not the catalog's: it never goes back.

@@ -189,7 +189,7 @@ impl World<'_> {
         indexes.find(|found| found.oid == constraint).map_or(Timing::Immediate, |found| found.timing)
     }
 
-    fn run_check(&mut self, check: &Check, more: &mut Vec<Check>) -> Result<()> {
+    pub(crate) fn run_check(&mut self, check: &Check, more: &mut Vec<Check>) -> Result<()> {
         match check {
             Deferred::Child { table, constraint, row } => self.check_child(*table, *constraint, *row),
             Deferred::Unique { table, constraint, row } => self.check_unique(*table, *constraint, *row),

@@ -1,0 +1,121 @@
+//! What is directly below an expression or a plan.
+
+use crate::ir::{Change, Expr, ExprKind, Plan, Quantified, SubqueryKind, Subscript};
+
+/// The expressions directly below one; those inside of a subquery's plan are not.
+pub fn children<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
+    let index = |index: &'e Subscript, visit: &mut dyn FnMut(&'e Expr)| match index {
+        Subscript::Index(at) => visit(at),
+        Subscript::Slice(from, to) => [from, to].into_iter().flatten().for_each(visit),
+    };
+    match &expr.kind {
+        ExprKind::Const(_)
+        | ExprKind::Param(_)
+        | ExprKind::Variable(_)
+        | ExprKind::NextValue(_)
+        | ExprKind::Operand
+        | ExprKind::Column(_)
+        | ExprKind::Row { .. }
+        | ExprKind::System { .. } => {}
+        ExprKind::Call { args, .. }
+        | ExprKind::UserCall { args, .. }
+        | ExprKind::Extreme { args, .. }
+        | ExprKind::And(args)
+        | ExprKind::Or(args)
+        | ExprKind::Coalesce(args)
+        | ExprKind::MakeArray(args)
+        | ExprKind::MakeRow { fields: args, .. } => args.iter().for_each(visit),
+        ExprKind::Cast { arg, .. }
+        | ExprKind::Field { arg, .. }
+        | ExprKind::IsBool { arg, .. }
+        | ExprKind::Not(arg)
+        | ExprKind::IsNull(arg)
+        | ExprKind::IsNotNull(arg) => visit(arg),
+        ExprKind::IsDistinct { args, .. } => args.iter().for_each(visit),
+        ExprKind::Case { operand, branches, otherwise } => {
+            operand.iter().for_each(|operand| visit(operand));
+            for (condition, value) in branches {
+                visit(condition);
+                visit(value);
+            }
+            otherwise.iter().for_each(|otherwise| visit(otherwise));
+        }
+        ExprKind::NullIf { value, equal } => {
+            visit(value);
+            visit(equal);
+        }
+        ExprKind::Quantified { arg, list, .. } => {
+            visit(arg);
+            match list {
+                Quantified::List(items) => items.iter().for_each(visit),
+                Quantified::Array(array) => visit(array),
+            }
+        }
+        ExprKind::CompareRows { left, right, .. } => left.iter().chain(right).for_each(visit),
+        ExprKind::Subscript { arg, indices } => {
+            visit(arg);
+            indices.iter().for_each(|at| index(at, visit));
+        }
+        ExprKind::Replace { arg, indices, value } => {
+            visit(arg);
+            visit(value);
+            indices.iter().for_each(|at| index(at, visit));
+        }
+        ExprKind::ReplaceField { arg, value, .. } => {
+            visit(arg);
+            visit(value);
+        }
+        ExprKind::Subquery { kind, .. } => {
+            if let SubqueryKind::Quantified { args, .. } = kind {
+                args.iter().for_each(visit);
+            }
+        }
+    }
+}
+
+/// The plans directly below one; those of subqueries in expressions are not.
+pub fn subplans<'p>(plan: &'p Plan, visit: &mut dyn FnMut(&'p Plan)) {
+    match plan {
+        Plan::One
+        | Plan::Empty { .. }
+        | Plan::Scan(_)
+        | Plan::Virtual(_)
+        | Plan::Values(_)
+        | Plan::Function(_)
+        | Plan::Cte { .. } => {}
+        Plan::Subquery(query) => visit(&query.plan),
+        Plan::Join(join) => {
+            visit(&join.left);
+            visit(&join.right);
+        }
+        Plan::Aggregate(aggregate) => visit(&aggregate.input),
+        Plan::Limit(limit) => visit(&limit.input),
+        Plan::Filter { input, .. }
+        | Plan::Window { input, .. }
+        | Plan::ProjectSet { input, .. }
+        | Plan::Project { input, .. }
+        | Plan::Distinct(input)
+        | Plan::DistinctOn { input, .. }
+        | Plan::Sort { input, .. }
+        | Plan::Lock { input, .. } => visit(input),
+        Plan::SetOperation { left, right, .. } => {
+            visit(left);
+            visit(right);
+        }
+        Plan::With { ctes, input } => {
+            for cte in ctes {
+                visit(&cte.query.plan);
+                if let Some((recursive, _)) = &cte.recursive {
+                    visit(&recursive.plan);
+                }
+            }
+            visit(input);
+        }
+        Plan::Change(change) => match &**change {
+            Change::Insert(insert) => visit(&insert.source),
+            Change::Update(update) => visit(&update.input),
+            Change::Delete(delete) => visit(&delete.input),
+            Change::Merge(merge) => visit(&merge.input),
+        },
+    }
+}

@@ -1,0 +1,327 @@
+//! ALTER TABLE.
+
+use std::sync::Arc;
+
+use sqlparser::ast::{self, DataType, Ident, ObjectName};
+
+use crate::catalog::{Generation, Oid, RelationKind, StoredExpr, Volatility};
+use crate::error::{Result, SqlError, SqlState};
+use crate::exec::{Run, Tuple};
+use crate::ir::{Expr, ExprKind};
+use crate::parse::ddl::{ColumnDefinition, ObjectKind, SequenceOption, TableAction};
+use crate::schema::names::fold;
+use crate::storage::World;
+use crate::storage::locks::TableMode;
+use crate::storage::world::as_table;
+use crate::types::Datum;
+
+impl World<'_> {
+    pub(super) fn alter_table(
+        &mut self,
+        object: ObjectKind,
+        if_exists: bool,
+        name: &ObjectName,
+        actions: &[TableAction],
+    ) -> Result<()> {
+        let Some(relation) = self.relation_or_skip(name, if_exists)? else { return Ok(()) };
+        if !matches!(relation.kind, RelationKind::Table(_)) {
+            let harmless = actions.iter().all(|action| matches!(action, TableAction::Ignored));
+            if harmless || object != ObjectKind::Table {
+                return Ok(());
+            }
+            let message = format!("\"{}\" is not a table", relation.name);
+            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+        }
+        self.lock_table(relation.oid, TableMode::AccessExclusive)?;
+        for action in actions {
+            self.alter_one(relation.oid, action)?;
+        }
+        self.make_row_type(relation.oid)
+    }
+
+    fn alter_one(&mut self, oid: Oid, action: &TableAction) -> Result<()> {
+        match action {
+            TableAction::AddColumn { if_not_exists, column } => self.add_column(oid, *if_not_exists, column),
+            TableAction::DropColumn { if_exists, name, cascade } => self.drop_column(oid, *if_exists, name, *cascade),
+            TableAction::SetType { name, data_type, using } => self.set_type(oid, name, data_type, using.as_ref()),
+            TableAction::SetDefault { name, default } => self.set_default(oid, name, default.as_ref()),
+            TableAction::SetNotNull { name, not_null } => {
+                let position = self.position(oid, name)?;
+                if *not_null {
+                    return self.set_not_null(oid, position, true);
+                }
+                self.drop_not_null(oid, position)
+            }
+            TableAction::AddIdentity { name, always, options } => self.add_identity(oid, name, *always, options),
+            TableAction::SetIdentity { name, always, options } => {
+                let position = self.position(oid, name)?;
+                let sequence = self.change_table(oid, |table| {
+                    let column = &mut table.columns[position];
+                    if let Some(always) = always {
+                        column.generation =
+                            if *always { Generation::IdentityAlways } else { Generation::IdentityByDefault };
+                    }
+                    Ok(column.sequence)
+                })?;
+                match sequence {
+                    Some(sequence) => self.change_sequence(sequence, options),
+                    None => Ok(()),
+                }
+            }
+            TableAction::DropIdentity { name, if_exists } => self.drop_identity(oid, name, *if_exists),
+            TableAction::DropExpression { name, .. } => {
+                let position = self.position(oid, name)?;
+                self.change_table(oid, |table| {
+                    let column = &mut table.columns[position];
+                    (column.generation, column.default) = (Generation::Plain, None);
+                    Ok(())
+                })
+            }
+            TableAction::AddConstraint(constraint) => self.add_constraint(oid, constraint, false),
+            TableAction::DropConstraint { if_exists, name, cascade } => {
+                self.drop_constraint(oid, *if_exists, name, *cascade)
+            }
+            TableAction::AlterConstraint { name, attributes } => {
+                let timing = super::constraint::timing(*attributes);
+                self.change_table(oid, |table| {
+                    let key = table.foreign_keys.iter_mut().find(|key| *key.name == **name);
+                    key.map(|key| key.timing = timing).ok_or_else(|| {
+                        let message = format!("constraint \"{name}\" does not exist");
+                        SqlError::new(SqlState::UNDEFINED_OBJECT, message)
+                    })
+                })
+            }
+            TableAction::ValidateConstraint(_) | TableAction::Ignored => Ok(()),
+            TableAction::EnableTrigger { .. } => Err(SqlError::unsupported("ENABLE and DISABLE TRIGGER")),
+            TableAction::Unsupported(construct) => Err(SqlError::unsupported(construct)),
+        }
+    }
+
+    fn add_column(&mut self, oid: Oid, if_not_exists: bool, definition: &ColumnDefinition) -> Result<()> {
+        let relation = self.relation(oid)?;
+        let name = fold(&definition.name);
+        let there = as_table(&relation)?.columns.iter().any(|column| !column.dropped && column.name == name);
+        if there && if_not_exists {
+            let message = format!("column \"{name}\" of relation \"{}\" already exists, skipping", relation.name);
+            self.session.notice("NOTICE", SqlState::DUPLICATE_COLUMN, message);
+            return Ok(());
+        }
+        let mut constraints = Vec::new();
+        self.add_new_column(oid, definition, &mut constraints)?;
+        let position = as_table(&relation)?.columns.len();
+        let next = self.db.store.key_count() as u32;
+        self.change_table(oid, |table| {
+            let cells = table.cells.last().map_or(0, |(_, cells)| *cells);
+            table.columns[position].cell = cells;
+            table.cells.push((next, cells + 1));
+            Ok(())
+        })?;
+        self.fill_column(oid, position)?;
+        for constraint in &constraints {
+            self.add_constraint(oid, constraint, false)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the rows that are there the new column's default.
+    fn fill_column(&mut self, oid: Oid, position: usize) -> Result<()> {
+        let relation = self.relation(oid)?;
+        let table = as_table(&relation)?;
+        let column = &table.columns[position];
+        let rows = self.look_rows(table)?;
+        if column.generation == Generation::Stored {
+            let bound = self.bound_table(oid)?;
+            let how = &bound.generated.iter().find(|(at, _)| *at == position).expect("it is generated").1;
+            for row in rows {
+                let values = self.look_row(table, row)?;
+                let value = self.eval_over(how, &values)?;
+                self.init_cell(oid, row, position, value)?;
+            }
+            return Ok(());
+        }
+        let default = self.column_defaults(oid, &others(table.columns.len(), position))?;
+        match default.into_iter().next() {
+            Some((_, expr)) if is_volatile(&expr) => {
+                for row in rows {
+                    let value = Run::new().eval(self, &expr, &Tuple::default())?;
+                    self.init_cell(oid, row, position, value)?;
+                }
+                Ok(())
+            }
+            Some((_, expr)) => {
+                let value = Run::new().eval(self, &expr, &Tuple::default())?;
+                if value.is_null() && column.not_null && !rows.is_empty() {
+                    return Err(self.contains_nulls(oid, position));
+                }
+                if self.db.options.granularity == crate::session::Granularity::Row {
+                    return self.rewrite(
+                        oid,
+                        |_| {},
+                        move |_, mut values| {
+                            values[position] = value.clone();
+                            Ok(values)
+                        },
+                    );
+                }
+                self.change_table(oid, |table| {
+                    table.columns[position].missing = value;
+                    Ok(())
+                })
+            }
+            None if column.not_null && !rows.is_empty() => Err(self.contains_nulls(oid, position)),
+            None => Ok(()),
+        }
+    }
+
+    fn init_cell(&mut self, oid: Oid, row: u32, position: usize, value: Datum) -> Result<()> {
+        let relation = self.relation(oid)?;
+        let table = as_table(&relation)?;
+        let cell = self.cell_key(table, row, table.columns[position].cell);
+        self.db.store.init_new(skew_model::Key(cell), value);
+        Ok(())
+    }
+
+    fn contains_nulls(&self, oid: Oid, position: usize) -> SqlError {
+        let Ok(relation) = self.relation(oid) else { return SqlError::unsupported("a table that is gone") };
+        let column = as_table(&relation).map_or("", |table| &table.columns[position].name);
+        let message = format!("column \"{column}\" of relation \"{}\" contains null values", relation.name);
+        SqlError::new(SqlState::NOT_NULL_VIOLATION, message)
+    }
+
+    fn drop_not_null(&mut self, oid: Oid, position: usize) -> Result<()> {
+        let relation = self.relation(oid)?;
+        let table = as_table(&relation)?;
+        let name = &table.columns[position].name;
+        if table.primary_key.is_some_and(|index| self.index_columns(index).contains(&position)) {
+            let message = format!("column \"{name}\" is in a primary key");
+            return Err(SqlError::new(SqlState::INVALID_TABLE_DEFINITION, message));
+        }
+        self.change_table(oid, |table| {
+            table.columns[position].not_null = false;
+            Ok(())
+        })
+    }
+
+    fn set_default(&mut self, oid: Oid, name: &Ident, default: Option<&ast::Expr>) -> Result<()> {
+        let position = self.position(oid, name)?;
+        let relation = self.relation(oid)?;
+        let column = &as_table(&relation)?.columns[position];
+        if column.generation == Generation::Stored {
+            let message = format!("column \"{}\" of relation \"{}\" is a generated column", column.name, relation.name);
+            return Err(SqlError::syntax(message));
+        }
+        let default = match default {
+            Some(expr) => Some(self.stored(expr, column.typed, &column.name)?),
+            None => None,
+        };
+        self.change_table(oid, |table| {
+            table.columns[position].default = default;
+            Ok(())
+        })
+    }
+
+    fn add_identity(&mut self, oid: Oid, name: &Ident, always: bool, options: &[SequenceOption]) -> Result<()> {
+        let position = self.position(oid, name)?;
+        let generation = if always { Generation::IdentityAlways } else { Generation::IdentityByDefault };
+        let relation = self.relation(oid)?;
+        let column = &as_table(&relation)?.columns[position];
+        if !column.not_null {
+            let message = format!(
+                "column \"{}\" of relation \"{}\" must be declared NOT NULL before identity can be added",
+                column.name, relation.name
+            );
+            return Err(SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
+        }
+        self.make_owned_sequence(oid, position, generation, options)
+    }
+
+    fn drop_identity(&mut self, oid: Oid, name: &Ident, if_exists: bool) -> Result<()> {
+        let position = self.position(oid, name)?;
+        let relation = self.relation(oid)?;
+        let column = &as_table(&relation)?.columns[position];
+        let identity = matches!(column.generation, Generation::IdentityAlways | Generation::IdentityByDefault);
+        if !identity {
+            let message =
+                format!("column \"{}\" of relation \"{}\" is not an identity column", column.name, relation.name);
+            if if_exists {
+                self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
+                return Ok(());
+            }
+            return Err(SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
+        }
+        let sequence = column.sequence;
+        self.change_table(oid, |table| {
+            let column = &mut table.columns[position];
+            (column.generation, column.sequence) = (Generation::Plain, None);
+            Ok(())
+        })?;
+        self.change_catalog(|catalog| {
+            sequence.into_iter().for_each(|sequence| catalog.drop_relation(sequence));
+            Ok(())
+        })
+    }
+
+    fn set_type(&mut self, oid: Oid, name: &Ident, data_type: &DataType, using: Option<&ast::Expr>) -> Result<()> {
+        let position = self.position(oid, name)?;
+        let typed = self.bind_type(data_type)?;
+        let relation = self.relation(oid)?;
+        let column = as_table(&relation)?.columns[position].clone();
+        let source = match using {
+            Some(using) => self.bind_row_expression(using, &relation)?,
+            None => {
+                let reference = crate::ir::ColumnRef { up: 0, slot: 0, column: position };
+                Expr { kind: ExprKind::Column(reference), typed: column.typed }
+            }
+        };
+        let convert = self.coerce_assigned(source, typed, &column.name).map_err(|error| {
+            if using.is_some() {
+                return error;
+            }
+            let shown = crate::types::names::format_type(typed.ty, Some(typed.modifier), self);
+            let message = format!("column \"{}\" cannot be cast automatically to type {shown}", column.name);
+            let hint = format!("You might need to specify \"USING {}::{shown}\".", column.name);
+            SqlError::new(SqlState::DATATYPE_MISMATCH, message).hint(hint)
+        })?;
+        let default = match (&column.default, column.generation) {
+            (Some(default), Generation::Plain) => {
+                let ast = default.ast.clone();
+                self.bind_assigned(&ast, typed, &column.name).map_err(|_| {
+                    let shown = crate::types::names::display(typed.ty, &self.catalog);
+                    let message =
+                        format!("default for column \"{}\" cannot be cast automatically to type {shown}", column.name);
+                    SqlError::new(SqlState::DATATYPE_MISMATCH, message)
+                })?;
+                Some(Arc::new(StoredExpr { text: default.text.clone(), ast, ty: typed.ty }))
+            }
+            (default, _) => default.clone(),
+        };
+        self.rewrite(
+            oid,
+            |table| {
+                let column = &mut table.columns[position];
+                (column.typed, column.default, column.missing) = (typed, default, Datum::Null);
+            },
+            |world, mut values| {
+                values[position] = world.eval_over(&convert, &values)?;
+                Ok(values)
+            },
+        )
+    }
+}
+
+/// All positions but one.
+fn others(count: usize, position: usize) -> Vec<usize> {
+    (0..count).filter(|at| *at != position).collect()
+}
+
+/// Whether each row needs its own value.
+fn is_volatile(expr: &Expr) -> bool {
+    let volatile = match &expr.kind {
+        ExprKind::NextValue(_) | ExprKind::UserCall { .. } => true,
+        ExprKind::Call { function, .. } => function.volatility == Volatility::Volatile,
+        _ => false,
+    };
+    let mut found = volatile;
+    crate::ir::children(expr, &mut |child| found |= is_volatile(child));
+    found
+}

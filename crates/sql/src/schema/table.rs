@@ -1,0 +1,404 @@
+//! CREATE TABLE, CREATE TABLE AS, TRUNCATE.
+
+use std::sync::Arc;
+
+use sqlparser::ast::ObjectName;
+
+use crate::catalog::{Catalog, Oid, OnCommit, Relation, RelationKind, Table, UserType, UserTypeKind};
+use crate::change::Event;
+use crate::error::{Result, SqlError, SqlState};
+use crate::parse::ddl::{
+    ColumnConstraintKind, CreateTable, CreateTableAs, LikeOption, OnCommit as Said, Persistence, TableConstraint,
+    TableConstraintKind, TableElement, TableSource,
+};
+use crate::parse::statement::Statement;
+use crate::schema::names::{fold, parts};
+use crate::session::Outcome;
+use crate::storage::World;
+use crate::storage::locks::TableMode;
+use crate::types::{Datum, Type, Typed};
+
+impl World<'_> {
+    pub(super) fn create_table(&mut self, create: &CreateTable) -> Result<()> {
+        if let Some(construct) = create.unsupported {
+            return Err(SqlError::unsupported(construct));
+        }
+        if !create.inherits.is_empty() {
+            return Err(SqlError::unsupported("INHERITS"));
+        }
+        let temporary = create.persistence == Persistence::Temporary;
+        let (schema, name) = self.place(&create.name, temporary)?;
+        if self.is_taken(schema, &name, create.if_not_exists)? {
+            return Ok(());
+        }
+        let relation = self.empty_table(schema, name, on_commit(create.on_commit))?;
+        let oid = relation.oid;
+        let mut catalog = Catalog::clone(&self.catalog);
+        catalog.put_relation(relation);
+        self.set_catalog(catalog)?;
+        let mut constraints = Vec::new();
+        let mut likes = Vec::new();
+        for element in &create.elements {
+            match element {
+                TableElement::Column(column) => self.add_new_column(oid, column, &mut constraints)?,
+                TableElement::Constraint(constraint) => constraints.push(constraint.clone()),
+                TableElement::Like { table, options } => {
+                    self.like_columns(oid, table, options)?;
+                    likes.push((table, options));
+                }
+            }
+        }
+        self.place_cells(oid, &primary_columns(&constraints))?;
+        // Keys first: others may refer to them, and PostgreSQL names them in this order, too.
+        for constraint in ordered(&constraints) {
+            self.add_constraint(oid, constraint, true)?;
+        }
+        for (table, options) in likes {
+            self.like_indexes(oid, table, options)?;
+        }
+        self.make_row_type(oid)
+    }
+
+    /// A table without columns; its space is new.
+    fn empty_table(&mut self, schema: Oid, name: Arc<str>, on_commit: OnCommit) -> Result<Relation> {
+        let (oid, row_type) = (self.db.new_oid(), self.db.new_oid());
+        let table = Table {
+            columns: Vec::new(),
+            indexes: Vec::new(),
+            primary_key: None,
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            triggers: Vec::new(),
+            space: self.db.store.space(),
+            clustered: Vec::new(),
+            cells: vec![(0, 0)],
+            row_type: Type(row_type),
+            on_commit,
+        };
+        Ok(Relation { oid, schema, name, kind: RelationKind::Table(table) })
+    }
+
+    /// Which columns order the rows and which have cells. Only for a table without rows.
+    pub(super) fn place_cells(&mut self, oid: Oid, primary: &[Arc<str>]) -> Result<()> {
+        self.change_table(oid, |table| {
+            let position =
+                |name: &Arc<str>| table.columns.iter().position(|column| !column.dropped && column.name == *name);
+            table.clustered = primary.iter().filter_map(position).collect();
+            let mut cells = 0;
+            for (at, column) in table.columns.iter_mut().enumerate() {
+                if !column.dropped && !table.clustered.contains(&at) {
+                    column.cell = cells;
+                    cells += 1;
+                }
+            }
+            table.cells = vec![(0, cells)];
+            Ok(())
+        })
+    }
+
+    /// Changes a table in the transaction's catalog.
+    pub(super) fn change_table<T>(&mut self, oid: Oid, change: impl FnOnce(&mut Table) -> Result<T>) -> Result<T> {
+        let mut relation = Relation::clone(&*self.relation(oid)?);
+        let RelationKind::Table(table) = &mut relation.kind else {
+            let message = format!("\"{}\" is not a table", relation.name);
+            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+        };
+        let result = change(table)?;
+        self.change_catalog(|catalog| {
+            catalog.put_relation(relation);
+            Ok(result)
+        })
+    }
+
+    /// The row type of a table, as it is now.
+    pub(super) fn make_row_type(&mut self, oid: Oid) -> Result<()> {
+        let relation = self.relation(oid)?;
+        let table = crate::storage::world::as_table(&relation)?;
+        let columns = table.columns.iter().filter(|column| !column.dropped);
+        let fields: Vec<(Arc<str>, Typed)> = columns.map(|column| (column.name.clone(), column.typed)).collect();
+        let known = self.catalog.types.get(&table.row_type.0).map(|known| known.array);
+        let array = known.unwrap_or_else(|| Type(self.db.new_oid()));
+        let made = UserType {
+            ty: table.row_type,
+            array,
+            schema: relation.schema,
+            name: relation.name.clone(),
+            kind: UserTypeKind::Composite(fields),
+        };
+        self.change_catalog(|catalog| {
+            catalog.types.insert(made.ty.0, Arc::new(made));
+            Ok(())
+        })
+    }
+
+    fn like_columns(&mut self, oid: Oid, name: &ObjectName, options: &[(LikeOption, bool)]) -> Result<()> {
+        let source = self.resolve_relation(name)?;
+        let columns: Vec<_> = match &source.kind {
+            RelationKind::Table(table) => table.columns.iter().filter(|column| !column.dropped).cloned().collect(),
+            _ => return Err(SqlError::unsupported("LIKE of something that is no table")),
+        };
+        let checks = crate::storage::world::as_table(&source)?.checks.clone();
+        let (mut new_checks, includes) = (Vec::new(), |what| includes(options, what));
+        if includes(LikeOption::Constraints) {
+            for check in checks {
+                new_checks.push(crate::catalog::Check { oid: self.db.new_oid(), ..check });
+            }
+        }
+        self.change_table(oid, |table| {
+            for mut column in columns {
+                let generated = column.generation == crate::catalog::Generation::Stored;
+                let kept = if generated { includes(LikeOption::Generated) } else { includes(LikeOption::Defaults) };
+                if !kept {
+                    column.default = None;
+                }
+                if generated && !kept || !generated && !includes(LikeOption::Identity) {
+                    column.generation = crate::catalog::Generation::Plain;
+                }
+                column.sequence = None;
+                column.missing = Datum::Null;
+                table.columns.push(column);
+            }
+            table.checks.extend(new_checks);
+            Ok(())
+        })
+    }
+
+    fn like_indexes(&mut self, oid: Oid, name: &ObjectName, options: &[(LikeOption, bool)]) -> Result<()> {
+        if !includes(options, LikeOption::Indexes) {
+            return Ok(());
+        }
+        let source = self.resolve_relation(name)?;
+        for index in crate::storage::world::as_table(&source)?.indexes.clone() {
+            self.copy_index(oid, &source, index)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn create_table_as(&mut self, create: &CreateTableAs) -> Result<String> {
+        let tag = match (create.materialized, create.select_into) {
+            (true, _) => "CREATE MATERIALIZED VIEW",
+            (_, true) => "SELECT",
+            _ => "CREATE TABLE AS",
+        };
+        let temporary = create.persistence == Persistence::Temporary;
+        let (schema, name) = self.place(&create.name, temporary)?;
+        if self.is_taken(schema, &name, create.if_not_exists)? {
+            return Ok(tag.to_owned());
+        }
+        let TableSource::Query(query) = &create.source else {
+            return Err(SqlError::unsupported("CREATE TABLE AS EXECUTE"));
+        };
+        let statement = Statement::Sql(Box::new(sqlparser::ast::Statement::Query(query.clone())));
+        let planned = self.plan(create.text.as_str().into(), Arc::new(statement), &[])?;
+        let plan = planned.plan.query.clone().expect("a query has a plan");
+        let rows = if create.with_data {
+            match self.run_query_statement(&planned.sql, &plan)? {
+                Outcome::Rows { rows, .. } => rows,
+                _ => Vec::new(),
+            }
+        } else {
+            Vec::new()
+        };
+        let mut columns: Vec<(Arc<str>, Typed)> =
+            plan.columns.iter().map(|column| (column.name.clone(), column.typed)).collect();
+        if create.columns.len() > columns.len() {
+            return Err(SqlError::syntax("too many column names were specified"));
+        }
+        for (column, name) in columns.iter_mut().zip(&create.columns) {
+            column.0 = fold(name);
+        }
+        for column in &mut columns {
+            if column.1.ty == Type::UNKNOWN {
+                column.1 = Type::TEXT.into();
+            }
+        }
+        let oid = self.table_of(schema, name.clone(), &columns, on_commit(create.on_commit))?;
+        let count = rows.len();
+        self.fill(oid, rows)?;
+        if create.materialized {
+            self.make_materialized(oid, schema, name, columns, query, &create.text)?;
+            return Ok(tag.to_owned());
+        }
+        Ok(format!("SELECT {count}"))
+    }
+
+    /// A table with these columns and nothing else.
+    pub(super) fn table_of(
+        &mut self,
+        schema: Oid,
+        name: Arc<str>,
+        columns: &[(Arc<str>, Typed)],
+        on_commit: OnCommit,
+    ) -> Result<Oid> {
+        let mut relation = self.empty_table(schema, name, on_commit)?;
+        if let RelationKind::Table(table) = &mut relation.kind {
+            for (name, typed) in columns {
+                if table.columns.iter().any(|known| known.name == *name) {
+                    let message = format!("column \"{name}\" specified more than once");
+                    return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));
+                }
+                table.columns.push(super::column::plain(name.clone(), *typed));
+            }
+        }
+        let oid = relation.oid;
+        let mut catalog = Catalog::clone(&self.catalog);
+        catalog.put_relation(relation);
+        self.set_catalog(catalog)?;
+        self.place_cells(oid, &[])?;
+        self.make_row_type(oid)?;
+        Ok(oid)
+    }
+
+    /// Inserts whole rows.
+    pub(super) fn fill(&mut self, oid: Oid, rows: Vec<Vec<Datum>>) -> Result<()> {
+        let bound = self.bound_table(oid)?;
+        let mut checks = Vec::new();
+        for row in rows {
+            self.insert_one(&bound, row, &mut checks)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn truncate(&mut self, names: &[ObjectName], restart: bool, cascade: bool) -> Result<()> {
+        let mut tables = Vec::new();
+        for name in names {
+            let relation = self.resolve_relation(name)?;
+            crate::storage::world::as_table(&relation)?;
+            if !tables.contains(&relation.oid) {
+                tables.push(relation.oid);
+            }
+        }
+        let mut at = 0;
+        while at < tables.len() {
+            let bound = self.bound_table(tables[at])?;
+            for &(child, _) in &bound.referrers {
+                if tables.contains(&child) {
+                    continue;
+                }
+                let name = self.relation(child)?.name.clone();
+                if !cascade {
+                    let message = "cannot truncate a table referenced in a foreign key constraint";
+                    let detail = format!("Table \"{name}\" references \"{}\".", bound.relation.name);
+                    let hint = format!("Truncate table \"{name}\" at the same time, or use TRUNCATE ... CASCADE.");
+                    return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).detail(detail).hint(hint));
+                }
+                let message = format!("truncate cascades to table \"{name}\"");
+                self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, message);
+                tables.push(child);
+            }
+            at += 1;
+        }
+        for oid in tables {
+            self.lock_table(oid, TableMode::AccessExclusive)?;
+            let bound = self.bound_table(oid)?;
+            self.fire_statement(&bound, Event::Truncate, true)?;
+            self.empty(oid)?;
+            if restart {
+                for column in &bound.table().columns {
+                    if let Some(sequence) = column.sequence {
+                        self.db.sequences.remove(&sequence);
+                    }
+                }
+            }
+            let bound = self.bound_table(oid)?;
+            self.fire_statement(&bound, Event::Truncate, false)?;
+        }
+        Ok(())
+    }
+
+    /// A table and its indexes get new, empty spaces.
+    pub(super) fn empty(&mut self, oid: Oid) -> Result<()> {
+        let space = self.db.store.space();
+        self.change_table(oid, |table| {
+            table.space = space;
+            let cells = table.cells.last().map_or(0, |(_, cells)| *cells);
+            table.cells = vec![(0, cells)];
+            Ok(())
+        })?;
+        let relation = self.relation(oid)?;
+        for index in crate::storage::world::as_table(&relation)?.indexes.clone() {
+            let space = self.db.store.space();
+            self.change_index(index, |index| {
+                if index.space.is_some() {
+                    index.space = Some(space);
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// ALTER … OWNER TO: the object has to be there.
+    pub(super) fn set_owner(
+        &mut self,
+        object: crate::parse::ddl::ObjectKind,
+        if_exists: bool,
+        name: &crate::parse::ddl::ObjectRef,
+    ) -> Result<()> {
+        use crate::parse::ddl::ObjectKind;
+        if let ObjectKind::Table | ObjectKind::View | ObjectKind::Sequence | ObjectKind::Index = object {
+            self.relation_or_skip(&name.name, if_exists)?;
+        }
+        let _ = parts(&name.name)?;
+        Ok(())
+    }
+}
+
+fn includes(options: &[(LikeOption, bool)], what: LikeOption) -> bool {
+    let said = options.iter().rev().find(|(option, _)| *option == what || *option == LikeOption::All);
+    said.is_some_and(|(_, included)| *included)
+}
+
+fn on_commit(said: Said) -> OnCommit {
+    match said {
+        Said::PreserveRows => OnCommit::PreserveRows,
+        Said::DeleteRows => OnCommit::DeleteRows,
+        Said::Drop => OnCommit::Drop,
+    }
+}
+
+/// The columns of the primary key among the constraints.
+fn primary_columns(constraints: &[TableConstraint]) -> Vec<Arc<str>> {
+    let primary = constraints.iter().find_map(|constraint| match &constraint.kind {
+        TableConstraintKind::Unique { primary: true, columns, .. } => Some(columns),
+        _ => None,
+    });
+    primary.map(|columns| columns.iter().map(fold).collect()).unwrap_or_default()
+}
+
+/// Keys first, then CHECK, then FOREIGN KEY.
+fn ordered(constraints: &[TableConstraint]) -> Vec<&TableConstraint> {
+    let rank = |constraint: &&TableConstraint| match constraint.kind {
+        TableConstraintKind::Unique { primary: true, .. } => 0,
+        TableConstraintKind::Unique { .. } | TableConstraintKind::UsingIndex { .. } => 1,
+        TableConstraintKind::Check(_) | TableConstraintKind::Exclude => 2,
+        TableConstraintKind::ForeignKey { .. } => 3,
+    };
+    let mut ordered: Vec<&TableConstraint> = constraints.iter().collect();
+    ordered.sort_by_key(rank);
+    ordered
+}
+
+/// A column's constraint as one of the table, if it can be one.
+pub(super) fn as_table_constraint(
+    column: &sqlparser::ast::Ident,
+    constraint: &crate::parse::ddl::ColumnConstraint,
+) -> Option<TableConstraint> {
+    let columns = vec![column.clone()];
+    let kind = match &constraint.kind {
+        ColumnConstraintKind::Check(condition) => TableConstraintKind::Check(condition.clone()),
+        ColumnConstraintKind::Unique { nulls_not_distinct } => TableConstraintKind::Unique {
+            primary: false,
+            nulls_not_distinct: *nulls_not_distinct,
+            columns,
+            include: Vec::new(),
+        },
+        ColumnConstraintKind::PrimaryKey => {
+            TableConstraintKind::Unique { primary: true, nulls_not_distinct: false, columns, include: Vec::new() }
+        }
+        ColumnConstraintKind::References(references) => {
+            TableConstraintKind::ForeignKey { columns, references: references.clone() }
+        }
+        _ => return None,
+    };
+    Some(TableConstraint { name: constraint.name.clone(), kind, attributes: constraint.attributes })
+}

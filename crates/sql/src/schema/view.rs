@@ -1,0 +1,146 @@
+//! Views, materialized ones too.
+
+use std::sync::Arc;
+
+use sqlparser::ast::{ObjectName, Query};
+
+use crate::catalog::{Oid, Relation, RelationKind, View};
+use crate::error::{Result, SqlError, SqlState};
+use crate::ir::Plan;
+use crate::parse::ddl::CreateView;
+use crate::parse::statement::Statement;
+use crate::schema::names::fold;
+use crate::session::Outcome;
+use crate::storage::World;
+use crate::types::{Type, Typed};
+
+impl World<'_> {
+    pub(super) fn create_view(&mut self, create: &CreateView) -> Result<()> {
+        if create.check_option {
+            return Err(SqlError::unsupported("WITH CHECK OPTION"));
+        }
+        let (schema, name) = self.place(&create.name, create.temporary)?;
+        let statement = Statement::Sql(Box::new(sqlparser::ast::Statement::Query(create.query.clone())));
+        let planned = self.plan(create.text.as_str().into(), Arc::new(statement), &[])?;
+        let plan = planned.plan.query.clone().expect("a query has a plan");
+        let mut columns: Vec<(Arc<str>, Typed)> =
+            plan.columns.iter().map(|column| (column.name.clone(), text_for_unknown(column.typed))).collect();
+        if create.columns.len() > columns.len() {
+            return Err(SqlError::syntax("CREATE VIEW specifies more column names than columns"));
+        }
+        for (column, name) in columns.iter_mut().zip(&create.columns) {
+            column.0 = fold(name);
+        }
+        if let Some((at, twice)) =
+            columns.iter().enumerate().find(|(at, (name, _))| columns[..*at].iter().any(|(known, _)| known == name))
+        {
+            let _ = at;
+            let message = format!("column \"{}\" specified more than once", twice.0);
+            return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));
+        }
+        let existing = self.catalog.relation_in(schema, &name).cloned();
+        let oid = match (&existing, create.or_replace) {
+            (None, _) => self.db.new_oid(),
+            (Some(relation), true) => self.replaceable(relation, &columns)?,
+            (Some(_), false) => {
+                self.is_taken(schema, &name, false)?;
+                return Ok(());
+            }
+        };
+        let mut uses = Vec::new();
+        relations_of(&plan.plan, &mut uses);
+        uses.extend(self.views_named(&create.query));
+        let view =
+            View { columns, query: create.query.clone().into(), text: create.text.clone(), materialized: None, uses };
+        self.change_catalog(|catalog| {
+            catalog.put_relation(Relation { oid, schema, name, kind: RelationKind::View(view) });
+            Ok(())
+        })
+    }
+
+    fn replaceable(&self, relation: &Relation, columns: &[(Arc<str>, Typed)]) -> Result<Oid> {
+        let RelationKind::View(view) = &relation.kind else {
+            let message = format!("\"{}\" is not a view", relation.name);
+            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+        };
+        if columns.len() < view.columns.len() {
+            return Err(SqlError::new(SqlState::INVALID_TABLE_DEFINITION, "cannot drop columns from view"));
+        }
+        for ((old, old_type), (new, new_type)) in view.columns.iter().zip(columns) {
+            if old != new {
+                let message = format!("cannot change name of view column \"{old}\" to \"{new}\"");
+                return Err(SqlError::new(SqlState::INVALID_TABLE_DEFINITION, message));
+            }
+            if old_type != new_type {
+                let shown = |typed: &Typed| crate::types::names::format_type(typed.ty, Some(typed.modifier), self);
+                let message = format!(
+                    "cannot change data type of view column \"{old}\" from {} to {}",
+                    shown(old_type),
+                    shown(new_type)
+                );
+                return Err(SqlError::new(SqlState::INVALID_TABLE_DEFINITION, message));
+            }
+        }
+        Ok(relation.oid)
+    }
+
+    /// Views that a query's text names: the plan has their tables only.
+    fn views_named(&mut self, query: &Query) -> Vec<Oid> {
+        let text = query.to_string();
+        let named = |relation: &&Arc<Relation>| {
+            matches!(relation.kind, RelationKind::View(_)) && super::drop::mentions(&text, &relation.name)
+        };
+        self.catalog.relations.values().filter(named).map(|relation| relation.oid).collect()
+    }
+
+    /// Makes the view whose rows this table holds; the table keeps them under a name of its own.
+    pub(super) fn make_materialized(
+        &mut self,
+        rows: Oid,
+        schema: Oid,
+        name: Arc<str>,
+        columns: Vec<(Arc<str>, Typed)>,
+        query: &Query,
+        text: &str,
+    ) -> Result<()> {
+        self.rename_relation(rows, &format!("pg_materialized_{rows}"))?;
+        let oid = self.db.new_oid();
+        let uses = self.views_named(query);
+        let view =
+            View { columns, query: Arc::new(query.clone()), text: text.to_owned(), materialized: Some(rows), uses };
+        self.change_catalog(|catalog| {
+            catalog.put_relation(Relation { oid, schema, name, kind: RelationKind::View(view) });
+            Ok(())
+        })
+    }
+
+    pub(super) fn refresh_view(&mut self, name: &ObjectName, with_data: bool) -> Result<()> {
+        let relation = self.resolve_relation(name)?;
+        let RelationKind::View(View { materialized: Some(rows), query, text, .. }) = &relation.kind else {
+            let message = format!("\"{}\" is not a materialized view", relation.name);
+            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+        };
+        self.lock_table(*rows, crate::storage::locks::TableMode::AccessExclusive)?;
+        let statement = Statement::Sql(Box::new(sqlparser::ast::Statement::Query(Box::new((**query).clone()))));
+        let planned = self.plan(text.as_str().into(), Arc::new(statement), &[])?;
+        let plan = planned.plan.query.clone().expect("a query has a plan");
+        let found = match (with_data, self.run_query_statement(&planned.sql, &plan)?) {
+            (true, Outcome::Rows { rows, .. }) => rows,
+            _ => Vec::new(),
+        };
+        self.empty(*rows)?;
+        self.fill(*rows, found)
+    }
+}
+
+fn text_for_unknown(typed: Typed) -> Typed {
+    if typed.ty == Type::UNKNOWN { Type::TEXT.into() } else { typed }
+}
+
+/// The tables that a plan scans.
+fn relations_of(plan: &Plan, found: &mut Vec<Oid>) {
+    if let Plan::Scan(scan) = plan {
+        found.push(scan.table);
+    }
+    crate::ir::subplans(plan, &mut |plan| relations_of(plan, found));
+}
