@@ -21,6 +21,7 @@ mod cte;
 mod distinct;
 mod eval;
 mod filter;
+mod found;
 mod free;
 mod function_scan;
 mod join;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::catalog::ParameterMode;
+use crate::catalog::{Catalog, ParameterMode, UserTypeKind};
 use crate::error::Result;
 use crate::exec::columns::named;
 use crate::exec::eval::{SetRows, set_rows};
@@ -10,24 +10,31 @@ use crate::exec::operator::{Node, Operator};
 use crate::exec::{Context, Run, Slot, Tuple};
 use crate::functions::Body;
 use crate::ir::{Expr, ExprKind};
-use crate::types::{Datum, RecordShape};
+use crate::types::{Datum, RecordShape, kind};
 
 pub(crate) struct ProjectSet<'p> {
     input: Node<'p>,
     calls: &'p [Expr],
-    /// What the rows of each call are records of, if they have several columns.
-    shapes: Vec<Option<Arc<RecordShape>>>,
+    /// What the rows of each call are records of, if they have several columns; known when the first tuple is there.
+    shapes: Option<Vec<Option<Arc<RecordShape>>>>,
     current: Option<(Tuple, Vec<std::vec::IntoIter<Datum>>)>,
 }
 
 impl<'p> ProjectSet<'p> {
     pub(crate) fn new(calls: &'p [Expr], input: Node<'p>) -> Self {
-        ProjectSet { input, calls, shapes: calls.iter().map(shape).collect(), current: None }
+        ProjectSet { input, calls, shapes: None, current: None }
     }
 
-    fn start(&self, tuple: &Tuple, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Vec<std::vec::IntoIter<Datum>>> {
-        let mut all = Vec::with_capacity(self.calls.len());
-        for (call, shape) in self.calls.iter().zip(&self.shapes) {
+    fn start(
+        &mut self,
+        tuple: &Tuple,
+        run: &mut Run<'p>,
+        cx: &mut dyn Context,
+    ) -> Result<Vec<std::vec::IntoIter<Datum>>> {
+        let calls = self.calls;
+        let shapes = self.shapes.get_or_insert_with(|| calls.iter().map(|call| shape(call, cx.catalog())).collect());
+        let mut all = Vec::with_capacity(calls.len());
+        for (call, shape) in calls.iter().zip(shapes) {
             let values = match set_rows(call, tuple, run, cx)? {
                 SetRows::Value(value) => vec![value],
                 SetRows::Rows(rows) => rows.into_iter().map(|row| value(row, shape.as_ref())).collect(),
@@ -45,7 +52,7 @@ fn value(mut row: Vec<Datum>, shape: Option<&Arc<RecordShape>>) -> Datum {
     }
 }
 
-fn shape(call: &Expr) -> Option<Arc<RecordShape>> {
+fn shape(call: &Expr, catalog: &Catalog) -> Option<Arc<RecordShape>> {
     let fields = match &call.kind {
         ExprKind::Call { function, .. } => match &function.body {
             Body::Set { columns, .. } if !columns.is_empty() => named(columns),
@@ -55,7 +62,14 @@ fn shape(call: &Expr) -> Option<Arc<RecordShape>> {
             let out = |mode| matches!(mode, ParameterMode::Table | ParameterMode::Out | ParameterMode::InOut);
             let columns = function.parameters.iter().filter(|parameter| out(parameter.mode));
             let columns = columns.map(|parameter| (parameter.name.clone().unwrap_or_default(), parameter.typed));
-            columns.collect()
+            let columns: Vec<_> = columns.collect();
+            match kind::user(call.ty(), catalog).map(|user| &user.kind) {
+                // Also a composite type of one field is a record.
+                Some(UserTypeKind::Composite(fields)) if columns.is_empty() => {
+                    return Some(Arc::new(RecordShape { ty: call.ty(), fields: fields.clone() }));
+                }
+                _ => columns,
+            }
         }
         _ => return None,
     };

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::cte::CteState;
+use crate::exec::found::FoundItems;
 use crate::exec::operator::{self, Node};
 use crate::exec::subquery::Subplan;
 use crate::exec::{Context, Limits, Slot, Tuple};
@@ -31,6 +32,8 @@ pub struct Run<'p> {
     pub(crate) subqueries: FxHashMap<usize, Subplan>,
     /// Operators of subqueries, ready to be rewound, by the address of the plan.
     pub(crate) prepared: FxHashMap<usize, Node<'p>>,
+    /// Lists and arrays that `IN` looks into, by the address of the expression.
+    pub(crate) lists: FxHashMap<usize, FoundItems>,
     kept: usize,
     steps: u32,
     depth: usize,

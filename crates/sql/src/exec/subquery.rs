@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
-
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::eval::{RowComparison, Verdict, array_of};
+use crate::exec::found::Found;
 use crate::exec::keys;
 use crate::exec::operator::{self, Node};
 use crate::exec::run::{datum_weight, internal, shared_values, values};
@@ -22,14 +21,7 @@ pub(crate) struct Subplan {
     exists: Option<bool>,
     /// Its rows, and those of them that a hash finds.
     rows: Option<Arc<Vec<Arc<[Datum]>>>>,
-    found: Option<Arc<FoundRows>>,
-}
-
-/// The rows of `x IN (SELECT …)`, by their values.
-struct FoundRows {
-    keys: FxHashSet<Box<[u8]>>,
-    /// Some row has a NULL.
-    nulls: bool,
+    found: Option<Arc<Found>>,
 }
 
 /// `args op ANY (SELECT …)`, taken apart.
@@ -158,11 +150,7 @@ impl<'p> Run<'p> {
         };
         let mut key = Vec::new();
         left.iter().zip(types).for_each(|(value, ty)| keys::append(&mut key, value, *ty));
-        Ok(match found.keys.contains(&key[..]) {
-            true => Some(Datum::Bool(!comparison.all)),
-            false if found.nulls => None,
-            false => Some(Datum::Bool(comparison.all)),
-        })
+        Ok(found.contains(&key).map(|found| Datum::Bool(found != comparison.all)))
     }
 
     fn find(
@@ -171,8 +159,8 @@ impl<'p> Run<'p> {
         comparison: &Comparison<'p>,
         rows: &[Arc<[Datum]>],
         types: &[Type],
-    ) -> Result<FoundRows> {
-        let mut found = FoundRows { keys: FxHashSet::default(), nulls: false };
+    ) -> Result<Found> {
+        let mut found = Found::default();
         let mut key = Vec::new();
         for row in rows {
             self.step(cx)?;
@@ -183,10 +171,8 @@ impl<'p> Run<'p> {
                 null |= value.is_null();
                 keys::append(&mut key, &value, *ty);
             }
-            found.nulls |= null;
-            if !null && !found.keys.contains(&key[..]) {
+            if found.add(&key, null) {
                 self.keep(cx, key.len())?;
-                found.keys.insert(key.clone().into_boxed_slice());
             }
         }
         Ok(found)

@@ -6,7 +6,7 @@
 mod args;
 mod arithmetic;
 mod comparison;
-mod define;
+pub(crate) mod define;
 mod kinds;
 mod pattern;
 mod registry;

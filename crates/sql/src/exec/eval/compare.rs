@@ -1,13 +1,16 @@
 //! Comparisons of rows, and with any or all of many values.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use crate::error::Result;
+use crate::exec::found::{Found, FoundItems, LEAST_TO_HASH};
 use crate::exec::keys;
+use crate::exec::run::internal;
 use crate::exec::{Context, Run, Tuple};
 use crate::functions::Function;
-use crate::ir::{Expr, Quantified, RowOperator};
-use crate::types::{Datum, Typed};
+use crate::ir::{Expr, ExprKind, Quantified, RowOperator};
+use crate::types::{ArrayValue, Datum, Type, Typed};
 
 /// What is known of ANY or ALL after some comparisons.
 pub(crate) struct Verdict {
@@ -54,6 +57,16 @@ impl<'p> Run<'p> {
     ) -> Result<Datum> {
         let left = self.eval(cx, arg, tuple)?;
         let mut verdict = Verdict::new(all);
+        let array = match list {
+            Quantified::Array(array) => match self.eval(cx, array, tuple)? {
+                Datum::Array(array) => Some(array),
+                _ => return Ok(Datum::Null),
+            },
+            Quantified::List(_) => None,
+        };
+        if let Some(found) = self.look_up(arg.ty(), &left, operator, list, array.as_ref(), all) {
+            return Ok(found.map_or(Datum::Null, |found| Datum::Bool(found != all)));
+        }
         match list {
             Quantified::List(items) => {
                 for item in items {
@@ -63,8 +76,8 @@ impl<'p> Run<'p> {
                     }
                 }
             }
-            Quantified::Array(array) => {
-                let Datum::Array(array) = self.eval(cx, array, tuple)? else { return Ok(Datum::Null) };
+            Quantified::Array(_) => {
+                let array = array.ok_or_else(|| internal("an array that was evaluated"))?;
                 let types = [arg.typed, array.element.into()];
                 for right in &array.items {
                     if verdict.take(&self.operate(cx, operator, [&left, right], types)?) {
@@ -74,6 +87,43 @@ impl<'p> Run<'p> {
             }
         }
         Ok(verdict.undecided())
+    }
+
+    /// Whether a value is in a long list of constants or a long array, by hash: true, false, or unknown. Nothing if the
+    /// items have to be gone through.
+    fn look_up(
+        &mut self,
+        ty: Type,
+        value: &Datum,
+        operator: &'static Function,
+        list: &'p Quantified,
+        array: Option<&Arc<ArrayValue>>,
+        all: bool,
+    ) -> Option<Option<bool>> {
+        let length = match (list, array) {
+            (Quantified::List(items), _) => items.len(),
+            (_, Some(array)) => array.items.len(),
+            (_, None) => 0,
+        };
+        if length < LEAST_TO_HASH || value.is_null() || operator.name != if all { "<>" } else { "=" } {
+            return None;
+        }
+        let address = std::ptr::from_ref(list).addr();
+        let same = |known: &&FoundItems| match (&known.array, array) {
+            (Some(known), Some(array)) => Arc::ptr_eq(known, array),
+            (known, array) => known.is_none() && array.is_none(),
+        };
+        let found = match self.lists.get(&address).filter(same) {
+            Some(known) => known.found.clone(),
+            None => {
+                let found = Arc::new(found_items(ty, list, array)?);
+                self.lists.insert(address, FoundItems { array: array.cloned(), found: found.clone() });
+                found
+            }
+        };
+        let mut key = Vec::with_capacity(16);
+        keys::append(&mut key, value, ty);
+        Some(found.contains(&key))
     }
 
     pub(super) fn compare_rows(
@@ -104,7 +154,7 @@ impl<'p> Run<'p> {
         [left, right]: [&Datum; 2],
         types: [Typed; 2],
     ) -> Result<Datum> {
-        self.apply(cx, operator, &[left.clone(), right.clone()], &types, crate::types::Type::BOOL.into())
+        self.apply(cx, operator, &[left.clone(), right.clone()], &types, Type::BOOL.into())
     }
 }
 
@@ -136,6 +186,25 @@ impl RowComparison {
     /// The value when no field decided.
     pub(crate) fn end(&self) -> Datum {
         if self.unknown { Datum::Null } else { Datum::Bool(holds(self.operator, Ordering::Equal)) }
+    }
+}
+
+/// The items of a list of constants or of an array, if equality with the left operand is that of one type.
+fn found_items(ty: Type, list: &Quantified, array: Option<&Arc<ArrayValue>>) -> Option<Found> {
+    match (list, array) {
+        (Quantified::List(items), _) => {
+            let constant = |item: &Expr| match &item.kind {
+                ExprKind::Const(value) if keys::shared_equality(ty, item.ty()).is_some() => Some(value.clone()),
+                _ => None,
+            };
+            let values = items.iter().map(constant).collect::<Option<Vec<Datum>>>()?;
+            Some(Found::of(values.iter(), ty))
+        }
+        (Quantified::Array(_), Some(array)) => {
+            keys::shared_equality(ty, array.element)?;
+            Some(Found::of(array.items.iter(), ty))
+        }
+        (Quantified::Array(_), None) => None,
     }
 }
 

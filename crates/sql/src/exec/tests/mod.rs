@@ -2,8 +2,11 @@
 
 mod build;
 mod fake;
+mod functions;
+mod groups;
 mod queries;
 mod reads;
+mod windows;
 
 use crate::exec::Run;
 use crate::ir::Plan;
@@ -24,6 +27,8 @@ fn show(row: &[Datum]) -> String {
         Datum::Null => "NULL".to_owned(),
         Datum::Int(value) => value.to_string(),
         Datum::Bool(value) => value.to_string(),
+        Datum::Float(value) => format!("{value:?}"),
+        Datum::Text(value) => format!("'{value}'"),
         other => format!("{other:?}"),
     };
     row.iter().map(value).collect::<Vec<_>>().join(" ")

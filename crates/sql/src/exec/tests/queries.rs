@@ -60,6 +60,22 @@ fn any_and_all_with_nulls() {
 }
 
 #[test]
+fn a_long_list_is_looked_up_with_the_same_answers() {
+    let found = |arg: Expr, extra: Expr, all| {
+        let operator = operator(if all { "<>" } else { "=" });
+        let list = Quantified::List((0..20).map(int).chain([extra]).collect());
+        value(Expr::new(ExprKind::Quantified { arg: Box::new(arg), operator, list, all }, Type::BOOL))
+    };
+    assert_eq!(found(int(7), null(), false), "true");
+    assert_eq!(found(int(70), int(1), false), "false");
+    assert_eq!(found(int(70), null(), false), "NULL");
+    assert_eq!(found(null(), int(1), false), "NULL");
+    assert_eq!(found(int(7), null(), true), "false");
+    assert_eq!(found(int(70), int(1), true), "true");
+    assert_eq!(found(int(70), null(), true), "NULL");
+}
+
+#[test]
 fn in_subquery_with_nulls() {
     let found = |arg: Expr, list: &[&[i64]]| {
         let hashed = value(any(arg.clone(), values(list), false));
