@@ -5,6 +5,7 @@
 
 mod causes;
 mod coverage;
+mod interleave;
 mod list_append;
 mod random;
 mod registers;
@@ -36,6 +37,7 @@ enum Command {
     Store(store::Arguments),
     Slt(slt::Arguments),
     ReplayClients(replay::Arguments),
+    Interleave(interleave::Arguments),
 }
 
 /// Print a history as a database at some level could have produced it
@@ -106,6 +108,7 @@ fn main() -> io::Result<()> {
         Some(Command::Store(arguments)) => store::print(&arguments, &mut out)?,
         Some(Command::Slt(arguments)) => slt::run(&arguments, &mut out)?,
         Some(Command::ReplayClients(arguments)) => replay::run(&arguments, &mut out)?,
+        Some(Command::Interleave(arguments)) => interleave::run(&arguments, &mut out)?,
         None => generate(&history, &mut out)?,
     }
     out.flush()
