@@ -4,3 +4,4 @@ pub(crate) mod check;
 pub(crate) mod convert;
 pub(crate) mod explain;
 pub(crate) mod replay;
+pub(crate) mod serve;

@@ -27,6 +27,7 @@ enum Command {
     Convert(commands::convert::Arguments),
     Explain(commands::explain::Arguments),
     Replay(commands::replay::Arguments),
+    Serve(commands::serve::Arguments),
 }
 
 /// How a command ended, as an exit code.
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         Command::Convert(arguments) => commands::convert::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Replay(arguments) => commands::replay::run(&arguments),
+        Command::Serve(arguments) => commands::serve::run(&arguments),
     };
     match ending {
         Ok(ending) => ending.into(),

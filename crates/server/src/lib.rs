@@ -1,1 +1,25 @@
 //! The front doors of the weak database.
+//!
+//! In reading order:
+//! - [`settings`]: what a server is told when it starts
+//! - [`databases`]: the databases by name, each made when somebody first connects to it
+//! - [`script`]: files of SQL that a new database starts with
+//! - [`scheduler`]: whose statement goes next while several clients are at work
+//! - [`listen`]: sockets, one thread a connection, the end
+//! - [`postgres`]: the PostgreSQL wire
+//!
+//! A connection is a thread, as it is a process in PostgreSQL: statements run where they were read, a statement that
+//! waits for a lock or runs for long holds up nobody else, and cancel requests are always heard.
+
+pub mod databases;
+pub mod listen;
+pub mod postgres;
+pub mod scheduler;
+pub mod script;
+pub mod settings;
+
+mod hangup;
+mod socket;
+
+pub use listen::{Running, Server};
+pub use settings::{Authentication, Limits, Settings};

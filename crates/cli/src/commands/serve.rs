@@ -1,0 +1,297 @@
+//! `skew serve`: a weak database that PostgreSQL clients connect to.
+
+use std::fmt::Write as _;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, Write as _};
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use skew_model::Level;
+use skew_server::script::Script;
+use skew_server::{Authentication, Limits, Running, Server, Settings};
+use skew_sql::session::{ChoiceKind, Constraints, Granularity, Options};
+use skew_store::Recency;
+
+use crate::Ending;
+
+/// How long a statement is held by default where weak behaviour needs overlap, in milliseconds.
+const HOLD_MS: u64 = 3;
+
+/// Serve a database that is as weak as its isolation level allows, to any PostgreSQL client
+///
+/// Point an application's tests at it instead of PostgreSQL, unchanged. Any user and any database name connect, and a
+/// new name is a new, empty database. Everything is in memory and gone at the end.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  skew serve                                  the levels that transactions ask for, as weak as they may be
+  skew serve --isolation cc --seed 7          causal consistency for every transaction, chosen from seed 7
+  skew serve --port 0 --load schema.sql       a free port; every new database starts with this file
+  skew serve --choice postgres                exactly what PostgreSQL would do
+  psql postgresql://localhost:5433/shop       connects; so does every driver
+
+Levels: transactions that ask for READ COMMITTED run at mvrc, for REPEATABLE READ at si, for SERIALIZABLE at ser, and
+whoever starts after a commit sees it (--recency commit). --isolation runs every transaction at one level instead: a SQL
+name, or one of ru rc ra cc mvrc pc psi si ser, which by default may miss even old commits (--recency none).
+
+Driving it from a test, in SQL, on any connection:
+  SELECT skew.checkpoint()        everything committed so far is seen by whoever starts from now on
+  SELECT skew.reset(7)            forget all data, start again from seed 7
+  SELECT skew.isolation('cc')     the level of every transaction from now on
+  SELECT skew.checking(true)      this connection's reads are the latest, for a test's final check
+  SELECT skew.history()           what happened, for `skew check -`
+
+Exit codes: 0 ended by Ctrl-C or SIGTERM, 2 bad usage, or it could not start.")]
+pub(crate) struct Arguments {
+    /// The port to listen on; 0 takes a free one
+    #[arg(short, long, default_value_t = 5433)]
+    port: u16,
+
+    /// The address to listen on; any other than this machine's own demands a password
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", value_parser = parse_host)]
+    host: IpAddr,
+
+    /// Listen on a Unix socket in this folder too
+    #[arg(long, value_name = "FOLDER")]
+    unix_socket: Option<PathBuf>,
+
+    /// What clients must know, whoever they are; SKEW_PASSWORD in the environment says it too
+    #[arg(long)]
+    password: Option<String>,
+
+    /// How clients prove that they know it
+    #[arg(long, value_enum, default_value = "scram")]
+    auth: Method,
+
+    /// Run every transaction at this level: a SQL name, or an id (ru rc ra cc mvrc pc psi si ser)
+    #[arg(short, long, value_name = "LEVEL", value_parser = parse_isolation)]
+    isolation: Option<Isolation>,
+
+    /// Whether what was committed before a transaction began must be seen [default: commit; none for a level's id]
+    #[arg(long, value_enum)]
+    recency: Option<RecencyArgument>,
+
+    /// The longest that a statement is held, in milliseconds, while other connections are at work, so that transactions
+    /// overlap in new ways [default: 3 where recency is commit and --choice is not postgres, else 0]
+    #[arg(long, value_name = "MS")]
+    hold: Option<u64>,
+
+    /// How reads choose among the versions that they may return
+    #[arg(long, value_enum, default_value = "random")]
+    choice: ChoiceArgument,
+
+    /// Where randomness starts [default: another one each time]
+    #[arg(long)]
+    seed: Option<u64>,
+
+    /// What two transactions conflict on
+    #[arg(long, value_enum, default_value = "cell")]
+    granularity: GranularityArgument,
+
+    /// Whether PRIMARY KEY, UNIQUE and FOREIGN KEY hold at every level, as in every real database, or only as far as the
+    /// level sees
+    #[arg(long, value_enum, default_value = "strong")]
+    constraints: ConstraintsArgument,
+
+    /// Run this file in every new database (repeatable)
+    #[arg(long, value_name = "FILE")]
+    load: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Method {
+    /// SCRAM-SHA-256
+    Scram,
+    /// As it is
+    Password,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RecencyArgument {
+    None,
+    Commit,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ChoiceArgument {
+    Random,
+    Old,
+    Fresh,
+    Postgres,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum GranularityArgument {
+    Cell,
+    Row,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ConstraintsArgument {
+    Strong,
+    Weak,
+}
+
+/// A level for every transaction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Isolation {
+    level: Level,
+    /// What SQL calls it, if that is how it was asked for.
+    name: Option<&'static str>,
+}
+
+/// What SQL's names are in PostgreSQL.
+const SQL_NAMES: [(&str, Level); 4] = [
+    ("read uncommitted", Level::Mvrc),
+    ("read committed", Level::Mvrc),
+    ("repeatable read", Level::Si),
+    ("serializable", Level::Ser),
+];
+
+fn parse_isolation(word: &str) -> Result<Isolation, String> {
+    let lower = word.to_ascii_lowercase().replace(['-', '_'], " ");
+    if let Some(&(name, level)) = SQL_NAMES.iter().find(|(name, _)| *name == lower) {
+        return Ok(Isolation { level, name: Some(name) });
+    }
+    match word.parse::<Level>() {
+        Ok(level @ (Level::Ec | Level::Sser)) => {
+            Err(format!("transactions do not run at {level}; the ids are ru rc ra cc mvrc pc psi si ser"))
+        }
+        Ok(level) => Ok(Isolation { level, name: None }),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn parse_host(word: &str) -> Result<IpAddr, String> {
+    match word {
+        "localhost" => Ok(IpAddr::from([127, 0, 0, 1])),
+        "*" => Ok(IpAddr::from([0, 0, 0, 0])),
+        word => word.parse().map_err(|_| format!("`{word}` is not an IP address")),
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
+    // Before anything is started, so that a signal in between is not lost.
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("cannot wait for signals: {error}"))?;
+    let settings = settings(arguments)?;
+    let shown = settings.clone();
+    let running = Server::bind(settings).and_then(Server::start).map_err(|error| {
+        let next = match arguments.port {
+            0 => "",
+            _ => "; --port 0 takes a free port",
+        };
+        format!("{error}{next}")
+    })?;
+    // Nobody may be listening to what is printed.
+    let _ = write!(io::stdout(), "{}", banner(arguments, &shown, &running)).and_then(|()| io::stdout().flush());
+    signals.forever().next();
+    running.end();
+    Ok(Ending::Holds)
+}
+
+fn settings(arguments: &Arguments) -> Result<Settings, String> {
+    let password = arguments.password.clone().or_else(|| std::env::var("SKEW_PASSWORD").ok());
+    if !arguments.host.is_loopback() && password.is_none() {
+        return Err(format!("listening on {} demands a --password: everybody could connect", arguments.host));
+    }
+    if password.as_ref().is_some_and(|password| !password.is_ascii() || password.is_empty()) {
+        return Err("a --password has ASCII characters only, and at least one".to_owned());
+    }
+    let authentication = match (password, arguments.auth) {
+        (None, _) => Authentication::Trust,
+        (Some(password), Method::Scram) => Authentication::Scram(password),
+        (Some(password), Method::Password) => Authentication::Password(password),
+    };
+    let options = options(arguments);
+    let overlaps = options.recency == Recency::Commit && options.choice != ChoiceKind::Postgres;
+    let hold = arguments.hold.unwrap_or(if overlaps { HOLD_MS } else { 0 });
+    Ok(Settings {
+        host: arguments.host,
+        port: arguments.port,
+        unix_socket: arguments.unix_socket.clone(),
+        authentication,
+        options,
+        hold: Duration::from_millis(hold),
+        load: arguments.load.iter().map(read_script).collect::<Result<_, _>>()?,
+        limits: Limits::default(),
+    })
+}
+
+fn options(arguments: &Arguments) -> Options {
+    let is_bare = arguments.isolation.is_some_and(|isolation| isolation.name.is_none());
+    let recency = match arguments.recency {
+        Some(RecencyArgument::None) => Recency::None,
+        Some(RecencyArgument::Commit) => Recency::Commit,
+        None if is_bare => Recency::None,
+        None => Recency::Commit,
+    };
+    Options {
+        level: arguments.isolation.map(|isolation| isolation.level),
+        recency,
+        choice: match arguments.choice {
+            ChoiceArgument::Random => ChoiceKind::Random,
+            ChoiceArgument::Old => ChoiceKind::Old,
+            ChoiceArgument::Fresh => ChoiceKind::Fresh,
+            ChoiceArgument::Postgres => ChoiceKind::Postgres,
+        },
+        seed: arguments.seed.unwrap_or_else(any_seed),
+        granularity: match arguments.granularity {
+            GranularityArgument::Cell => Granularity::Cell,
+            GranularityArgument::Row => Granularity::Row,
+        },
+        constraints: match arguments.constraints {
+            ConstraintsArgument::Strong => Constraints::Strong,
+            ConstraintsArgument::Weak => Constraints::Weak,
+        },
+    }
+}
+
+/// Another number each time, short enough to be typed again.
+fn any_seed() -> u64 {
+    RandomState::new().build_hasher().finish() % 1_000_000
+}
+
+fn read_script(path: &PathBuf) -> Result<Script, String> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+    Ok(Script { name: name.into(), text: text.into() })
+}
+
+/// What is said when the server is up: where, at which level, from which seed.
+fn banner(arguments: &Arguments, settings: &Settings, running: &Running) -> String {
+    let address = match running.address() {
+        address if address.ip().is_unspecified() => SocketAddr::from(([127, 0, 0, 1], address.port())),
+        address => address,
+    };
+    let mut text = String::new();
+    let _ = writeln!(text, "postgresql://{address}/postgres");
+    if let Some(path) = running.unix_socket() {
+        let _ = writeln!(text, "  socket   {}", path.display());
+    }
+    let level = match arguments.isolation {
+        None => "READ COMMITTED is mvrc, REPEATABLE READ is si, SERIALIZABLE is ser".to_owned(),
+        Some(Isolation { level, name: Some(name) }) => format!("{level} ({}) for all", name.to_ascii_uppercase()),
+        Some(Isolation { level, name: None }) => format!("{level} for all"),
+    };
+    let _ = writeln!(text, "  level    {level}");
+    let recency = match settings.options.recency {
+        Recency::None => "none: a read may miss what was committed long ago",
+        Recency::Commit => "commit: whoever starts after a commit sees it",
+    };
+    let _ = writeln!(text, "  recency  {recency}");
+    if !settings.hold.is_zero() {
+        let _ = writeln!(text, "  hold     up to {} ms while others are at work", settings.hold.as_millis());
+    }
+    let _ = writeln!(text, "  seed     {}", settings.options.seed);
+    let who = match settings.authentication {
+        Authentication::Trust => "any user, any database name (a new name is a new database)",
+        _ => "any user with the password, any database name (a new name is a new database)",
+    };
+    let _ = writeln!(text, "  connect  psql postgresql://{address}/postgres   {who}");
+    let _ = writeln!(text, "  end      Ctrl-C");
+    text
+}

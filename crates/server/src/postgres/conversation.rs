@@ -1,0 +1,259 @@
+//! A connection after its start, as a state machine: a message in, bytes out.
+//!
+//! What a message comes to follows PostgreSQL: after an error in the extended protocol everything up to Sync is skipped;
+//! Sync ends the implicit transaction of a pipeline; a simple query is a pipeline of its own.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::Read;
+use std::sync::Arc;
+
+use skew_sql::error::{SqlError, SqlState};
+use skew_sql::session::{Connection, Message, Status};
+
+use crate::postgres::decode::{self, Request};
+use crate::postgres::encode::Messages;
+use crate::postgres::extended::Portal;
+use crate::postgres::frames::{End, Frames};
+use crate::postgres::sink::Sink;
+use crate::scheduler::Member;
+
+/// More than this is sent on before a result is complete.
+const ENOUGH: usize = 64 << 10;
+
+/// A connection after its start.
+pub struct Conversation {
+    pub(crate) connection: Connection,
+    pub(crate) out: Messages,
+    pub(crate) portals: HashMap<String, Portal>,
+    pub(crate) mode: Mode,
+    gate: Arc<Member>,
+    sink: Arc<Sink>,
+    /// Whether a statement was executed since the last Sync, so that there may be something to commit.
+    executed: bool,
+    /// Settings whose new values the client is told before it is ready.
+    changed: Vec<(String, String)>,
+}
+
+/// What is expected next.
+pub(crate) enum Mode {
+    /// Anything.
+    Ready,
+    /// Nothing counts until Sync.
+    Skip,
+    /// Data of a COPY FROM STDIN.
+    Copy {
+        /// The statements of the simple query that come after it; `None` in the extended protocol.
+        rest: Option<VecDeque<Arc<str>>>,
+    },
+}
+
+/// Whether the conversation goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flow {
+    /// The next message, please.
+    Continue,
+    /// It is over.
+    Over,
+}
+
+impl Conversation {
+    /// Begins: the client is told the settings and its keys, and that the server is ready.
+    pub fn begin(connection: Connection, gate: Arc<Member>, sink: Arc<Sink>, key: (i32, i32)) -> Conversation {
+        let mut conversation = Conversation {
+            connection,
+            out: Messages::default(),
+            portals: HashMap::new(),
+            mode: Mode::Ready,
+            gate,
+            sink,
+            executed: false,
+            changed: Vec::new(),
+        };
+        for (name, value) in conversation.connection.startup_parameters() {
+            conversation.out.parameter(&name, &value);
+        }
+        conversation.out.backend_key(key.0, key.1);
+        conversation.ready();
+        conversation
+    }
+
+    /// Talks until one of the two has had enough.
+    pub fn run(&mut self, frames: &mut Frames<impl Read>) -> End {
+        loop {
+            if !frames.is_ahead() {
+                self.becomes_idle();
+            }
+            let frame = match frames.next() {
+                Ok(frame) => frame,
+                Err(end) => return end,
+            };
+            self.sink.busy();
+            if self.message(frame.kind, frame.body) == Flow::Over || self.sink.is_broken() {
+                return End::Gone;
+            }
+        }
+    }
+
+    /// Takes a message.
+    pub fn message(&mut self, kind: u8, body: &[u8]) -> Flow {
+        match decode::request(kind, body) {
+            Ok(Request::Terminate) => return Flow::Over,
+            Ok(request) => self.request(kind, request),
+            Err(_) if matches!(self.mode, Mode::Skip) => {}
+            Err(error) => self.malformed(kind, error),
+        }
+        Flow::Continue
+    }
+
+    fn request(&mut self, kind: u8, request: Request<'_>) {
+        match (&self.mode, request) {
+            (Mode::Skip, Request::Sync) => self.sync(),
+            (Mode::Skip, _) => {}
+            (Mode::Copy { .. }, request) => self.copy_request(kind, request),
+            (Mode::Ready, Request::Query(sql)) => self.query(sql),
+            (Mode::Ready, Request::Sync) => self.sync(),
+            (Mode::Ready, Request::Flush) => self.flush(),
+            (Mode::Ready, Request::FunctionCall) => self.refuse_query(SqlError::unsupported("a function call message")),
+            // What is left of a COPY that has failed.
+            (Mode::Ready, Request::CopyData(_) | Request::CopyDone | Request::CopyFail(_)) => {}
+            (Mode::Ready, request) => {
+                if let Err(error) = self.extended(request) {
+                    self.refuse(&error);
+                }
+            }
+        }
+    }
+
+    fn malformed(&mut self, kind: u8, error: SqlError) {
+        match (&self.mode, kind) {
+            (Mode::Copy { .. }, _) => self.copy_failed(error),
+            (_, b'Q' | b'F') => self.refuse_query(error),
+            (_, b'd' | b'c' | b'f') => self.out.error("ERROR", &error),
+            _ => self.refuse(&error),
+        }
+    }
+
+    /// A message of the extended protocol failed.
+    pub(crate) fn refuse(&mut self, error: &SqlError) {
+        self.connection.fail();
+        self.tell_messages();
+        self.out.error("ERROR", error);
+        self.mode = Mode::Skip;
+    }
+
+    /// A simple query failed.
+    pub(crate) fn refuse_query(&mut self, error: SqlError) {
+        self.connection.fail();
+        self.tell_messages();
+        self.out.error("ERROR", &error);
+        self.mode = Mode::Ready;
+        // Rolls back; nothing that could fail is left to do.
+        let _ = self.connection.sync();
+        self.executed = false;
+        self.ready();
+    }
+
+    /// Waits for its turn. Before every statement.
+    pub(crate) fn turn(&mut self) {
+        self.gate.turn();
+        self.executed = true;
+    }
+
+    /// The end of a pipeline.
+    fn sync(&mut self) {
+        self.mode = Mode::Ready;
+        if let Err(error) = self.commit() {
+            self.tell_messages();
+            self.out.error("ERROR", &error);
+        }
+        self.ready();
+    }
+
+    /// Ends the implicit transaction, if there is one.
+    pub(crate) fn commit(&mut self) -> Result<(), SqlError> {
+        if self.executed && self.connection.status() == Status::Idle {
+            self.gate.turn();
+        }
+        self.executed = false;
+        self.connection.sync()
+    }
+
+    /// ReadyForQuery, with what comes before it.
+    pub(crate) fn ready(&mut self) {
+        self.tell_messages();
+        for (name, value) in std::mem::take(&mut self.changed) {
+            self.out.parameter(&name, &value);
+        }
+        let status = self.connection.status();
+        if status == Status::Idle {
+            // Portals end with their transaction.
+            self.portals.clear();
+        }
+        self.out.ready(status);
+        self.gate.rest(status != Status::Idle);
+        self.flush();
+    }
+
+    /// Notices and notifications; new values of settings are kept until the client is told that the server is ready.
+    pub(crate) fn tell_messages(&mut self) {
+        for message in self.connection.messages() {
+            match message {
+                Message::Parameter(name, value) => self.changed.push((name, value)),
+                other => tell(&mut self.out, &other),
+            }
+        }
+    }
+
+    /// From here on other threads may tell the client something. What they had to say before is told now.
+    fn becomes_idle(&mut self) {
+        if self.connection.status() != Status::Idle || !matches!(self.mode, Mode::Ready) || self.executed {
+            return;
+        }
+        self.sink.idle();
+        let messages = self.connection.messages();
+        if !messages.is_empty() {
+            messages.iter().for_each(|message| tell(&mut self.out, message));
+            self.flush();
+        }
+    }
+
+    /// Sends what there is.
+    pub(crate) fn flush(&mut self) {
+        self.sink.send(&mut self.out.bytes);
+    }
+
+    /// Sends what there is if it is much.
+    pub(crate) fn spill(&mut self) {
+        if self.out.bytes.len() > ENOUGH {
+            self.flush();
+        }
+    }
+
+    /// The last words: why the server ends the connection.
+    pub fn farewell(&mut self, error: &SqlError) {
+        self.out.error("FATAL", error);
+        self.flush();
+    }
+}
+
+/// What the client is told when the connection cannot go on, if it is to be told anything.
+pub fn last_words(end: &End) -> Option<SqlError> {
+    match end {
+        End::Gone | End::Timeout => None,
+        End::UnknownType(kind) => Some(decode::malformed(format!("invalid frontend message type {kind}"))),
+        End::Length(_) => Some(decode::malformed("invalid message length")),
+        End::TooLong(length) => {
+            let message = format!("a message of {length} bytes is longer than this server takes");
+            Some(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message))
+        }
+    }
+}
+
+/// Writes a message that the client did not ask for.
+pub(crate) fn tell(out: &mut Messages, message: &Message) {
+    match message {
+        Message::Notice(severity, notice) => out.notice(severity, notice),
+        Message::Parameter(name, value) => out.parameter(name, value),
+        Message::Notification { pid, channel, payload } => out.notification(*pid, channel, payload),
+    }
+}
