@@ -8,7 +8,7 @@
 //! on as `up = 1`, and the right side of a lateral [`Join`] sees the left side's tuple so. Nothing else puts a tuple
 //! around: a query in FROM ([`Plan::Subquery`]) or a common table expression has the same `up`s as the plan it is in.
 
-mod walk;
+mod below;
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::functions::Function;
 use crate::system::SystemTable;
 use crate::types::{Datum, RecordShape, Type, Typed};
 
-pub use walk::{children, subplans};
+pub use below::{children, subplans};
 
 /// An expression with its type.
 #[derive(Clone, Debug)]

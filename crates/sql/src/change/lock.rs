@@ -6,6 +6,7 @@ use skew_model::Level;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{LockOutcome, RowRef};
 use crate::ir::{LockStrength, LockWait};
+use crate::session::ChoiceKind;
 use crate::session::transaction::store_error;
 use crate::storage::World;
 use crate::storage::locks::{Duration, Mode, Resource, TableMode};
@@ -58,8 +59,15 @@ impl World<'_> {
         let level = self.level();
         let snapshot = matches!(level, Level::Si | Level::Ser | Level::Sser | Level::Psi);
         if snapshot {
-            for (key, value) in &seen {
-                if !same(self.look(*key)?.as_ref(), value.as_ref()) {
+            let exact = self.db.options.choice == ChoiceKind::Postgres;
+            let keys: Vec<(u32, Option<Datum>)> =
+                if exact { keys.into_iter().map(|key| (key, None)).collect() } else { seen.clone() };
+            for (key, value) in &keys {
+                let changed = match exact {
+                    true => self.changed_since_snapshot(*key)?,
+                    false => !same(self.look(*key)?.as_ref(), value.as_ref()),
+                };
+                if changed {
                     let what = if self.look(row.key)?.is_none() { "delete" } else { "update" };
                     let message = format!("could not serialize access due to concurrent {what}");
                     return Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, message));
@@ -96,6 +104,12 @@ impl World<'_> {
             }
         }
         Ok(keys)
+    }
+
+    /// Whether somebody has committed a version of a cell since the transaction's snapshot.
+    fn changed_since_snapshot(&mut self, key: u32) -> Result<bool> {
+        let txn = self.txn()?;
+        self.db.store.changed_since_snapshot(txn, Key(key)).map_err(|error| store_error(&error))
     }
 
     fn not_available(&self, row: RowRef) -> SqlError {

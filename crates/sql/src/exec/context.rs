@@ -7,6 +7,7 @@ use crate::error::{Result, SqlError};
 use crate::exec::Run;
 use crate::functions::Env;
 use crate::ir::{Change, LockStrength, LockWait, SystemColumn};
+use crate::system::SystemTable;
 use crate::types::{Datum, Type, kind};
 
 /// A row of a table: the table, and the store's key of the row's existence cell.
@@ -115,7 +116,7 @@ pub trait Context: Env {
     fn call_rows(&mut self, function: &Arc<UserFunction>, args: Vec<Datum>) -> Result<Vec<Vec<Datum>>>;
 
     /// The rows of a catalog view.
-    fn virtual_rows(&mut self, name: &'static str) -> Result<Arc<Vec<Arc<[Datum]>>>>;
+    fn virtual_rows(&mut self, table: &'static SystemTable) -> Result<Arc<Vec<Arc<[Datum]>>>>;
 
     /// Runs a data-changing statement (or the one in a WITH) and gives what its RETURNING says.
     fn change<'p>(&mut self, change: &'p Change, run: &mut Run<'p>) -> Result<Vec<Arc<[Datum]>>>;

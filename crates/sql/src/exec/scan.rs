@@ -105,7 +105,7 @@ impl<'p> Operator<'p> for Virtual {
         run.step(cx)?;
         let rows = match &self.rows {
             Some(rows) => rows,
-            None => self.rows.insert(cx.virtual_rows(self.table.name)?),
+            None => self.rows.insert(cx.virtual_rows(self.table)?),
         };
         let row = rows.get(self.next).cloned();
         self.next += 1;

@@ -266,14 +266,8 @@ impl World<'_> {
         let typed = self.bind_type(data_type)?;
         let relation = self.relation(oid)?;
         let column = as_table(&relation)?.columns[position].clone();
-        let source = match using {
-            Some(using) => self.bind_row_expression(using, &relation)?,
-            None => {
-                let reference = crate::ir::ColumnRef { up: 0, slot: 0, column: position };
-                Expr { kind: ExprKind::Column(reference), typed: column.typed }
-            }
-        };
-        let convert = self.coerce_assigned(source, typed, &column.name).map_err(|error| {
+        let own = ast::Expr::Identifier(name.clone());
+        let convert = self.bind_row_value(using.unwrap_or(&own), &relation, typed, &column.name).map_err(|error| {
             if using.is_some() {
                 return error;
             }

@@ -1,26 +1,163 @@
-//! Expressions of the schema as catalogs show them.
+//! Expressions of the schema as catalogs show them: with every operator in parentheses and every literal's type.
 
 use sqlparser::ast;
 
-use crate::catalog::{Relation, StoredExpr};
-use crate::ir::{Expr, ExprKind};
+use crate::catalog::{Relation, RelationKind, StoredExpr};
+use crate::ir::{Expr, ExprKind, Quantified};
 use crate::storage::World;
-use crate::types::Typed;
+use crate::types::{Datum, Type, Typed, names, quote, text};
 
 /// The text of a DEFAULT.
 pub(super) fn assigned(world: &World<'_>, bound: &Expr, written: &ast::Expr, typed: Typed) -> String {
-    let _ = (world, bound, typed);
-    written.to_string()
+    let shown = Deparse { world, relation: None };
+    // The conversion to the column's type is not shown, except that a literal is shown as one of that type.
+    let inner = match &bound.kind {
+        ExprKind::Cast { arg, explicit: false } => arg,
+        _ => bound,
+    };
+    match &inner.kind {
+        ExprKind::Const(Datum::Text(_)) if inner.ty() == Type::UNKNOWN => shown.constant(inner, typed.ty),
+        ExprKind::Const(Datum::Text(_)) if is_literal(written) => shown.constant(inner, typed.ty),
+        _ => shown.top(inner),
+    }
+    .unwrap_or_else(|| written.to_string())
 }
 
 /// The text of a condition or an index key over a table's row.
 pub(super) fn expression(world: &World<'_>, bound: &Expr, written: &ast::Expr, relation: &Relation) -> String {
-    let _ = (world, bound, relation);
-    written.to_string()
+    Deparse { world, relation: Some(relation) }.top(bound).unwrap_or_else(|| written.to_string())
+}
+
+fn is_literal(written: &ast::Expr) -> bool {
+    matches!(written, ast::Expr::Value(_))
+}
+
+struct Deparse<'w> {
+    world: &'w World<'w>,
+    relation: Option<&'w Relation>,
+}
+
+impl Deparse<'_> {
+    fn top(&self, expr: &Expr) -> Option<String> {
+        match &expr.kind {
+            ExprKind::Cast { arg, explicit: false } => self.show(arg),
+            _ => self.show(expr),
+        }
+    }
+
+    /// `None` where Skew does not know how PostgreSQL shows it.
+    fn show(&self, expr: &Expr) -> Option<String> {
+        let list = |args: &[Expr]| Some(args.iter().map(|arg| self.show(arg)).collect::<Option<Vec<_>>>()?.join(", "));
+        Some(match &expr.kind {
+            ExprKind::Const(_) => self.constant(expr, expr.ty())?,
+            ExprKind::Column(column) => self.column(column.column)?,
+            ExprKind::Operand => "VALUE".to_owned(),
+            ExprKind::Call { function, args } => match (is_symbol(function.name), args.as_slice()) {
+                (true, [left, right]) => format!("({} {} {})", self.show(left)?, function.name, self.show(right)?),
+                (true, [only]) => format!("({} {})", function.name, self.show(only)?),
+                (false, args) => match (function.name, args.len()) {
+                    ("current_timestamp" | "current_date" | "current_user" | "localtimestamp" | "current_time", 0) => {
+                        function.name.to_uppercase()
+                    }
+                    (name, _) => format!("{name}({})", list(args)?),
+                },
+                _ => return None,
+            },
+            ExprKind::UserCall { function, args } => format!("{}({})", quote::identifier(&function.name), list(args)?),
+            ExprKind::Cast { arg, .. } => {
+                let ty = self.type_name(expr.typed);
+                match &arg.kind {
+                    ExprKind::Const(value) if !value.is_null() && arg.ty() == Type::UNKNOWN => {
+                        self.constant(arg, expr.ty())?
+                    }
+                    _ => format!("({})::{ty}", self.show(arg)?),
+                }
+            }
+            ExprKind::And(args) => self.joined(args, " AND ")?,
+            ExprKind::Or(args) => self.joined(args, " OR ")?,
+            ExprKind::Not(arg) => format!("(NOT {})", self.show(arg)?),
+            ExprKind::IsNull(arg) => format!("({} IS NULL)", self.show(arg)?),
+            ExprKind::IsNotNull(arg) => format!("({} IS NOT NULL)", self.show(arg)?),
+            ExprKind::IsBool { arg, value, negated } => {
+                let not = if *negated { "NOT " } else { "" };
+                let value = value.map_or("UNKNOWN", |value| if value { "TRUE" } else { "FALSE" });
+                format!("({} IS {not}{value})", self.show(arg)?)
+            }
+            ExprKind::IsDistinct { args, negated: false } => {
+                format!("({} IS DISTINCT FROM {})", self.show(&args[0])?, self.show(&args[1])?)
+            }
+            ExprKind::IsDistinct { args, negated: true } => {
+                format!("(NOT ({} IS DISTINCT FROM {}))", self.show(&args[0])?, self.show(&args[1])?)
+            }
+            ExprKind::Coalesce(args) => format!("COALESCE({})", list(args)?),
+            ExprKind::Extreme { args, greatest } => {
+                format!("{}({})", if *greatest { "GREATEST" } else { "LEAST" }, list(args)?)
+            }
+            ExprKind::MakeArray(items) => format!("ARRAY[{}]", list(items)?),
+            ExprKind::MakeRow { fields, .. } => format!("ROW({})", list(fields)?),
+            ExprKind::Quantified { arg, operator, list: items, all } => {
+                let word = if *all { "ALL" } else { "ANY" };
+                let right = match items {
+                    Quantified::List(items) => format!("ARRAY[{}]", list(items)?),
+                    Quantified::Array(array) => self.show(array)?,
+                };
+                format!("({} {} {word} ({right}))", self.show(arg)?, operator.name)
+            }
+            ExprKind::Case { operand: None, branches, otherwise } => {
+                let mut shown = "\nCASE".to_owned();
+                for (condition, value) in branches {
+                    shown += &format!("\n    WHEN {} THEN {}", self.show(condition)?, self.show(value)?);
+                }
+                match otherwise {
+                    Some(otherwise) => shown += &format!("\n    ELSE {}", self.show(otherwise)?),
+                    None => shown += &format!("\n    ELSE NULL::{}", self.type_name(expr.typed)),
+                }
+                shown + "\nEND"
+            }
+            ExprKind::NextValue(sequence) => {
+                let name = self.world.relation(*sequence).ok()?.name.clone();
+                format!("nextval({}::regclass)", quote::literal(&quote::identifier(&name)))
+            }
+            _ => return None,
+        })
+    }
+
+    fn joined(&self, args: &[Expr], word: &str) -> Option<String> {
+        Some(format!("({})", args.iter().map(|arg| self.show(arg)).collect::<Option<Vec<_>>>()?.join(word)))
+    }
+
+    fn constant(&self, expr: &Expr, ty: Type) -> Option<String> {
+        let ExprKind::Const(value) = &expr.kind else { return None };
+        let ty = if ty == Type::UNKNOWN { Type::TEXT } else { ty };
+        let name = self.type_name(ty.into());
+        if value.is_null() {
+            return Some(format!("NULL::{name}"));
+        }
+        let shown = text::output(value, expr.ty(), self.world);
+        Some(match (ty, value) {
+            (Type::BOOL, Datum::Bool(truth)) => truth.to_string(),
+            (Type::INT4, Datum::Int(0..)) => shown,
+            (Type::NUMERIC, Datum::Numeric(_)) if !shown.starts_with('-') && shown != "NaN" => shown,
+            _ => format!("{}::{name}", quote::literal(&shown)),
+        })
+    }
+
+    fn type_name(&self, typed: Typed) -> String {
+        names::format_type(typed.ty, Some(typed.modifier), self.world)
+    }
+
+    fn column(&self, position: usize) -> Option<String> {
+        let RelationKind::Table(table) = &self.relation?.kind else { return None };
+        Some(quote::identifier(&table.columns.get(position)?.name))
+    }
+}
+
+fn is_symbol(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
 /// The columns of the row that an expression looks at directly, each once.
-pub(super) fn columns(bound: &Expr, found: &mut Vec<usize>) {
+pub(crate) fn columns(bound: &Expr, found: &mut Vec<usize>) {
     if let ExprKind::Column(column) = &bound.kind
         && !found.contains(&column.column)
     {

@@ -32,6 +32,8 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{Ddl, ObjectKind};
 use crate::storage::World;
 
+pub(crate) use deparse::columns as columns_of;
+
 /// Runs a statement that changes the schema: its tag.
 pub(crate) fn run(world: &mut World<'_>, text: &Arc<str>, ddl: &Ddl) -> Result<String> {
     world.must_not_be_read_only(tag_of(ddl))?;

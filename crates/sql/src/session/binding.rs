@@ -37,8 +37,8 @@ impl World<'_> {
         Err(SqlError::unsupported("binding"))
     }
 
-    /// A conversion as for an assignment.
-    pub(crate) fn coerce_assigned(&mut self, _: Expr, _: Typed, _: &str) -> Result<Expr> {
+    /// Binds the value of a column over a row of its table, in slot 0: a generated column, USING of ALTER TYPE.
+    pub(crate) fn bind_row_value(&mut self, _: &ast::Expr, _: &Arc<Relation>, _: Typed, _: &str) -> Result<Expr> {
         Err(SqlError::unsupported("binding"))
     }
 

@@ -338,6 +338,8 @@ impl Drop for Connection {
         let owner = self.session.identity.owner;
         state.locks.unlock_all(owner);
         state.connections.remove(&owner);
+        // A session that has an open transaction would stay; it has just been rolled back.
+        let _ = state.store.close_session(self.session.identity.session);
         state.changed();
     }
 }

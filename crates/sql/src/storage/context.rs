@@ -11,6 +11,7 @@ use crate::session::Message;
 use crate::session::clock;
 use crate::storage::World;
 use crate::storage::locks::{Asked, Duration, Mode, Resource};
+use crate::system::SystemTable;
 use crate::types::Datum;
 
 impl Context for World<'_> {
@@ -48,8 +49,8 @@ impl Context for World<'_> {
         crate::plpgsql::call_rows(self, function, args)
     }
 
-    fn virtual_rows(&mut self, name: &'static str) -> Result<Arc<Vec<Arc<[Datum]>>>> {
-        crate::system::rows(self, name)
+    fn virtual_rows(&mut self, table: &'static SystemTable) -> Result<Arc<Vec<Arc<[Datum]>>>> {
+        crate::system::rows(self, table)
     }
 
     fn change<'p>(&mut self, change: &'p Change, run: &mut Run<'p>) -> Result<Vec<Arc<[Datum]>>> {

@@ -66,8 +66,8 @@ impl BoundTable {
             if let (crate::catalog::Generation::Stored, Some(how), false) =
                 (column.generation, &column.default, column.dropped)
             {
-                let value = world.bind_row_expression(&how.ast, &relation)?;
-                generated.push((position, world.coerce_assigned(value, column.typed, &column.name)?));
+                let value = world.bind_row_value(&how.ast, &relation, column.typed, &column.name)?;
+                generated.push((position, value));
             }
         }
         let mut indexes = Vec::new();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustc_hash::{FxHashMap, FxHashSet};
 use skew_model::Key;
 use skew_model::{Level, TxnId};
-use skew_store::Recency;
+use skew_store::{Reads, Recency};
 
 use crate::catalog::{Catalog, Oid, Relation, RelationKind, Table};
 use crate::error::{Result, SqlError, SqlState};
@@ -83,7 +83,10 @@ impl<'a> World<'a> {
     /// The transaction in the store, begun if need be.
     pub(crate) fn txn(&mut self) -> Result<TxnId> {
         let who = self.session.identity;
-        let reads = self.session.reads;
+        let reads = match (self.session.reads, self.db.options.choice) {
+            (Reads::Any, ChoiceKind::Postgres) => Reads::Snapshot,
+            (reads, _) => reads,
+        };
         let transaction = self.session.transaction.as_mut().expect("a statement runs in a transaction");
         transaction.begin(&mut self.db, who, reads)
     }

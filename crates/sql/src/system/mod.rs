@@ -1,11 +1,33 @@
 //! The tables of `pg_catalog` and `information_schema`: made up from the catalog when somebody looks at them.
+//!
+//! - [`pg_catalog`], [`information_schema`]: names and types of their columns
+//! - [`fill`]: rows by column name; what is not said is zero, false or NULL
+//! - [`relations`], [`types`], [`routines`], [`constraints`], [`dependencies`], [`cluster`], [`activity`]: `pg_catalog`
+//! - [`definition`]: indexes and constraints as statements
+//! - [`views`]: the views of `pg_catalog` for people
+//! - [`information`]: `information_schema`
+
+mod activity;
+mod cluster;
+mod constraints;
+pub mod definition;
+mod dependencies;
+mod fill;
+mod information;
+mod information_schema;
+mod pg_catalog;
+mod relations;
+mod routines;
+mod types;
+mod views;
 
 use std::sync::Arc;
 
 use crate::catalog::Oid;
-use crate::error::{Result, SqlError};
+use crate::error::Result;
 use crate::storage::World;
 use crate::types::{Datum, Type};
+use fill::Filler;
 
 /// A table that is made up.
 #[derive(Debug)]
@@ -16,18 +38,97 @@ pub struct SystemTable {
     pub name: &'static str,
     /// Its number.
     pub oid: Oid,
+    /// What PostgreSQL has there.
+    pub kind: Kind,
     /// Names and types of its columns.
     pub columns: &'static [(&'static str, Type)],
 }
 
+/// What PostgreSQL has where Skew makes up a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Table,
+    View,
+}
+
 /// The table with this name.
 pub fn table(schema: &str, name: &str) -> Option<&'static SystemTable> {
-    let _ = (schema, name);
-    None
+    let tables = match schema {
+        "pg_catalog" => pg_catalog::TABLES,
+        "information_schema" => information_schema::TABLES,
+        _ => return None,
+    };
+    tables.binary_search_by(|table| table.name.cmp(name)).ok().map(|at| &tables[at])
+}
+
+/// All of them.
+pub fn tables() -> impl Iterator<Item = &'static SystemTable> {
+    pg_catalog::TABLES.iter().chain(information_schema::TABLES)
 }
 
 /// The rows of a table that is made up.
-pub(crate) fn rows(world: &mut World<'_>, name: &'static str) -> Result<Arc<Vec<Arc<[Datum]>>>> {
-    let _ = world;
-    Err(SqlError::unsupported(format!("the system table {name}")))
+pub(crate) fn rows(world: &mut World<'_>, table: &'static SystemTable) -> Result<Arc<Vec<Arc<[Datum]>>>> {
+    let mut filler = Filler::new(table);
+    if table.schema == "information_schema" {
+        information::fill(world, table.name, &mut filler)?;
+    } else {
+        fill_catalog(world, table.name, &mut filler)?;
+    }
+    Ok(Arc::new(filler.rows))
+}
+
+/// Tables that nobody fills have no rows: there are no such objects.
+fn fill_catalog(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Result<()> {
+    match name {
+        "pg_class" => relations::classes(world, filler),
+        "pg_attribute" => relations::attributes(world, filler),
+        "pg_attrdef" => relations::defaults(world, filler),
+        "pg_index" => relations::indexes(world, filler),
+        "pg_sequence" => relations::sequences(world, filler),
+        "pg_rewrite" => relations::rewrites(world, filler),
+        "pg_constraint" => constraints::constraints(world, filler),
+        "pg_trigger" => constraints::triggers(world, filler),
+        "pg_depend" => dependencies::depends(world, filler),
+        "pg_description" => dependencies::descriptions(world, filler),
+        "pg_type" => types::types(world, filler),
+        "pg_enum" => types::labels(world, filler),
+        "pg_proc" => routines::procs(world, filler),
+        "pg_language" => routines::languages(filler),
+        "pg_operator" => routines::operators(filler),
+        "pg_cast" => types::casts(filler),
+        "pg_namespace"
+        | "pg_database"
+        | "pg_roles"
+        | "pg_authid"
+        | "pg_user"
+        | "pg_shadow"
+        | "pg_tablespace"
+        | "pg_am"
+        | "pg_collation"
+        | "pg_opclass"
+        | "pg_extension"
+        | "pg_available_extensions" => {
+            cluster::fill(world, name, filler);
+        }
+        "pg_settings" => activity::settings(world, filler),
+        "pg_stat_activity" => activity::activity(world, filler),
+        "pg_locks" => activity::locks(world, filler),
+        "pg_cursors" => activity::cursors(world, filler),
+        "pg_prepared_statements" => activity::prepared(world, filler),
+        "pg_stat_database" => activity::databases(world, filler),
+        "pg_tables"
+        | "pg_views"
+        | "pg_matviews"
+        | "pg_indexes"
+        | "pg_sequences"
+        | "pg_stat_user_tables"
+        | "pg_stat_all_tables"
+        | "pg_statio_user_tables"
+        | "pg_statio_all_tables" => {
+            return views::fill(world, name, filler);
+        }
+        _ => {}
+    }
+    Ok(())
 }

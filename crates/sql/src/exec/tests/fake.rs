@@ -110,7 +110,7 @@ impl Context for Fake {
         Err(SqlError::unsupported("a user's function"))
     }
 
-    fn virtual_rows(&mut self, _: &'static str) -> Result<Arc<Vec<Arc<[Datum]>>>> {
+    fn virtual_rows(&mut self, _: &'static crate::system::SystemTable) -> Result<Arc<Vec<Arc<[Datum]>>>> {
         Ok(Arc::default())
     }
 

@@ -61,7 +61,7 @@ pub fn context(from: Type, to: Type, catalog: &Catalog) -> Option<CastContext> {
 }
 
 /// What `pg_cast` says.
-fn listed(from: Type, to: Type) -> Option<CastContext> {
+pub fn listed(from: Type, to: Type) -> Option<CastContext> {
     let at = table::TABLE.binary_search_by_key(&(from.0, to.0), |row| (row.0, row.1)).ok()?;
     Some(match table::TABLE[at].2 {
         b'i' => CastContext::Implicit,

@@ -1,0 +1,113 @@
+//! What goes on: settings, connections, locks, cursors.
+
+use crate::functions::Env;
+use crate::session::settings as parameters;
+use crate::storage::World;
+use crate::storage::locks::{Mode, Resource, TableMode};
+use crate::system::fill::{Filler, int, oid, text, yes};
+use crate::types::Datum;
+
+pub(super) fn settings(world: &mut World<'_>, filler: &mut Filler) {
+    for (name, _, about) in parameters::all(world.settings()) {
+        let value = world.session.show(name).unwrap_or_default();
+        filler.row(&[
+            ("name", text(name)),
+            ("setting", text(&value)),
+            ("category", text("Client Connection Defaults")),
+            ("short_desc", text(about)),
+            ("context", text("user")),
+            ("vartype", text("string")),
+            ("source", text("default")),
+            ("boot_val", text(&value)),
+            ("reset_val", text(&value)),
+            ("pending_restart", yes(false)),
+        ]);
+    }
+}
+
+pub(super) fn activity(world: &mut World<'_>, filler: &mut Filler) {
+    let connections: Vec<_> = world.db.connections.iter().map(|(owner, other)| (*owner, other.clone())).collect();
+    for (owner, other) in connections {
+        let waits = world.db.locks.is_waiting(owner);
+        filler.row(&[
+            ("datname", text(&other.database)),
+            ("datid", oid(5)),
+            ("pid", int(other.pid)),
+            ("usesysid", oid(10)),
+            ("usename", text(&other.user)),
+            ("application_name", text(&other.application)),
+            ("state", text(other.state)),
+            ("query", text(&other.query)),
+            ("backend_type", text("client backend")),
+            ("wait_event_type", if waits { text("Lock") } else { Datum::Null }),
+            ("wait_event", if waits { text("transactionid") } else { Datum::Null }),
+        ]);
+    }
+}
+
+pub(super) fn locks(world: &mut World<'_>, filler: &mut Filler) {
+    for (resource, owner, mode, granted) in world.db.locks.list() {
+        let pid = world.db.connections.get(&owner).map_or(0, |other| other.pid);
+        let mut row = vec![
+            ("database", oid(5)),
+            ("pid", int(pid)),
+            ("mode", text(mode_name(mode))),
+            ("granted", yes(granted)),
+            ("fastpath", yes(false)),
+        ];
+        match resource {
+            Resource::Table(table) => row.extend([("locktype", text("relation")), ("relation", oid(table))]),
+            Resource::Row(row_key) => row.extend([("locktype", text("tuple")), ("tuple", int(row_key & 0xffff))]),
+            Resource::Advisory(key) => {
+                row.push(("locktype", text("advisory")));
+                let (class, object, sub) = match key {
+                    crate::functions::AdvisoryKey::Big(key) => (key >> 32, key & 0xffff_ffff, 1),
+                    crate::functions::AdvisoryKey::Pair(one, two) => (one.into(), two.into(), 2),
+                };
+                row.extend([
+                    ("classid", Datum::Int(class)),
+                    ("objid", Datum::Int(object)),
+                    ("objsubid", Datum::Int(sub)),
+                ]);
+            }
+        }
+        filler.row(&row);
+    }
+}
+
+fn mode_name(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Table(TableMode::AccessShare) => "AccessShareLock",
+        Mode::Table(TableMode::RowShare) => "RowShareLock",
+        Mode::Table(TableMode::RowExclusive) => "RowExclusiveLock",
+        Mode::Table(TableMode::ShareUpdateExclusive) => "ShareUpdateExclusiveLock",
+        Mode::Table(TableMode::Share) | Mode::Shared => "ShareLock",
+        Mode::Table(TableMode::ShareRowExclusive) => "ShareRowExclusiveLock",
+        Mode::Table(TableMode::AccessExclusive) => "AccessExclusiveLock",
+        Mode::Table(TableMode::Exclusive) | Mode::Exclusive | Mode::Row(_) => "ExclusiveLock",
+    }
+}
+
+pub(super) fn cursors(world: &mut World<'_>, filler: &mut Filler) {
+    for (name, cursor) in &world.session.cursors {
+        filler.row(&[
+            ("name", text(name)),
+            ("is_holdable", yes(cursor.holds)),
+            ("is_binary", yes(false)),
+            ("is_scrollable", yes(!cursor.forward_only)),
+        ]);
+    }
+}
+
+pub(super) fn prepared(world: &mut World<'_>, filler: &mut Filler) {
+    let mut statements: Vec<_> = world.session.statements.iter().filter(|(name, _)| !name.is_empty()).collect();
+    statements.sort_by_key(|(name, _)| (*name).clone());
+    for (name, statement) in statements {
+        filler.row(&[("name", text(name)), ("statement", text(&statement.sql)), ("from_sql", yes(true))]);
+    }
+}
+
+pub(super) fn databases(world: &mut World<'_>, filler: &mut Filler) {
+    let name = world.session.client.database.clone();
+    filler.row(&[("datid", oid(5)), ("datname", text(name)), ("numbackends", int(world.db.connections.len()))]);
+}

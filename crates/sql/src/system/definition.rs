@@ -1,0 +1,116 @@
+//! The definitions of indexes and constraints as statements, as `pg_get_indexdef` and `pg_get_constraintdef` show them.
+
+use crate::catalog::{
+    Action, Catalog, ForeignKey, Index, IndexConstraint, IndexKey, IndexKeyKind, Relation, RelationKind, Table, Timing,
+};
+use crate::types::quote::identifier;
+
+/// `CREATE INDEX …`
+pub fn index(relation: &Relation, catalog: &Catalog) -> String {
+    let RelationKind::Index(index) = &relation.kind else { return String::new() };
+    let Some(owner) = catalog.relation(index.table) else { return String::new() };
+    let Some(table) = catalog.table(index.table) else { return String::new() };
+    let schema = catalog.schemas.get(&owner.schema).map_or("public", |schema| &schema.name);
+    let unique = if index.unique { "UNIQUE " } else { "" };
+    let keys: Vec<String> = index.keys.iter().map(|key| index_key(key, table)).collect();
+    let mut text = format!(
+        "CREATE {unique}INDEX {} ON {}.{} USING {} ({})",
+        identifier(&relation.name),
+        identifier(schema),
+        identifier(&owner.name),
+        index.method,
+        keys.join(", ")
+    );
+    if !index.include.is_empty() {
+        text += &format!(" INCLUDE ({})", columns(table, &index.include));
+    }
+    if index.nulls_not_distinct {
+        text += " NULLS NOT DISTINCT";
+    }
+    if let Some(predicate) = &index.predicate {
+        text += &format!(" WHERE {}", predicate.text);
+    }
+    text
+}
+
+/// One key of an index, without its order.
+pub fn index_column(key: &IndexKey, table: &Table) -> String {
+    match &key.what {
+        IndexKeyKind::Column(position) => identifier(&table.columns[*position].name),
+        IndexKeyKind::Expr(expr) if is_call(&expr.text) => expr.text.clone(),
+        IndexKeyKind::Expr(expr) => format!("({})", expr.text.trim_start_matches('(').trim_end_matches(')')),
+    }
+}
+
+fn index_key(key: &IndexKey, table: &Table) -> String {
+    let mut text = index_column(key, table);
+    if let Some(class) = &key.class {
+        text += &format!(" {class}");
+    }
+    match (key.descending, key.nulls_first) {
+        (false, false) => {}
+        (false, true) => text += " NULLS FIRST",
+        (true, true) => text += " DESC",
+        (true, false) => text += " DESC NULLS LAST",
+    }
+    text
+}
+
+/// Whether an expression is shown without parentheses of its own.
+fn is_call(text: &str) -> bool {
+    text.ends_with(')') && text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '"')
+}
+
+fn columns(table: &Table, positions: &[usize]) -> String {
+    positions.iter().map(|&at| identifier(&table.columns[at].name)).collect::<Vec<_>>().join(", ")
+}
+
+fn deferrable(timing: Timing) -> &'static str {
+    match timing {
+        Timing::Immediate => "",
+        Timing::DeferrableImmediate => " DEFERRABLE",
+        Timing::DeferrableDeferred => " DEFERRABLE INITIALLY DEFERRED",
+    }
+}
+
+/// `PRIMARY KEY (…)`, `UNIQUE (…)`
+pub fn unique(index: &Index, made: IndexConstraint, table: &Table) -> String {
+    let word = if made.primary { "PRIMARY KEY" } else { "UNIQUE" };
+    let nulls = if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" };
+    let keys: Vec<String> = index.keys.iter().map(|key| index_column(key, table)).collect();
+    let include = match index.include.as_slice() {
+        [] => String::new(),
+        include => format!(" INCLUDE ({})", columns(table, include)),
+    };
+    format!("{word}{nulls} ({}){include}{}", keys.join(", "), deferrable(made.timing))
+}
+
+/// `FOREIGN KEY (…) REFERENCES …`; the other table is shown with its schema unless that is on the path.
+pub fn foreign_key(key: &ForeignKey, table: &Table, catalog: &Catalog, visible: impl Fn(&Relation) -> bool) -> String {
+    let Some(parent) = catalog.relation(key.parent) else { return String::new() };
+    let Some(parent_table) = catalog.table(key.parent) else { return String::new() };
+    let schema = catalog.schemas.get(&parent.schema).map_or("public", |schema| &schema.name);
+    let name = identifier(&parent.name);
+    let name = if visible(parent) { name } else { format!("{}.{name}", identifier(schema)) };
+    let mut text = format!(
+        "FOREIGN KEY ({}) REFERENCES {name}({})",
+        columns(table, &key.columns),
+        columns(parent_table, &key.parent_columns)
+    );
+    if key.match_full {
+        text += " MATCH FULL";
+    }
+    let action = |word: &str, action: Action| match action {
+        Action::NoAction => String::new(),
+        Action::Restrict => format!(" ON {word} RESTRICT"),
+        Action::Cascade => format!(" ON {word} CASCADE"),
+        Action::SetNull => format!(" ON {word} SET NULL"),
+        Action::SetDefault => format!(" ON {word} SET DEFAULT"),
+    };
+    text + &action("UPDATE", key.on_update) + &action("DELETE", key.on_delete) + deferrable(key.timing)
+}
+
+/// `CHECK (…)`
+pub fn check(condition: &str) -> String {
+    format!("CHECK ({condition})")
+}

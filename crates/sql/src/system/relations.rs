@@ -1,0 +1,364 @@
+//! `pg_class`, `pg_attribute`, `pg_attrdef`, `pg_index`, `pg_sequence`, `pg_rewrite`.
+
+use std::sync::Arc;
+
+use crate::catalog::{
+    Column, Generation, INFORMATION_SCHEMA, Index, IndexKeyKind, Oid, PG_CATALOG, Relation, RelationKind, Table, View,
+};
+use crate::functions::Env;
+use crate::storage::World;
+use crate::system::fill::{Filler, int, oid, text, vector, yes};
+use crate::system::{Kind, tables};
+use crate::types::{Datum, Type, Typed, builtin, kind};
+
+/// The relations in the order of their numbers.
+pub(super) fn all(world: &World<'_>) -> Vec<Arc<Relation>> {
+    let hidden = hidden(world);
+    world.catalog.relations.values().filter(|relation| !hidden.contains(&relation.oid)).cloned().collect()
+}
+
+/// Tables that keep the rows of materialized views, and their indexes, are shown as parts of the view.
+fn hidden(world: &World<'_>) -> Vec<Oid> {
+    let kept = |relation: &Arc<Relation>| match &relation.kind {
+        RelationKind::View(view) => view.materialized,
+        _ => None,
+    };
+    world.catalog.relations.values().filter_map(kept).collect()
+}
+
+/// `relkind`
+pub(super) fn letter(relation: &Relation) -> &'static str {
+    match &relation.kind {
+        RelationKind::Table(_) => "r",
+        RelationKind::Index(_) => "i",
+        RelationKind::View(view) if view.materialized.is_some() => "m",
+        RelationKind::View(_) => "v",
+        RelationKind::Sequence(_) => "S",
+    }
+}
+
+pub(super) fn classes(world: &mut World<'_>, filler: &mut Filler) {
+    for relation in all(world) {
+        let temporary = world.catalog.schemas.get(&relation.schema).is_some_and(|schema| schema.temporary);
+        let mut row = vec![
+            ("oid", oid(relation.oid)),
+            ("relname", text(&relation.name)),
+            ("relnamespace", oid(relation.schema)),
+            ("relowner", oid(10)),
+            ("relpersistence", text(if temporary { "t" } else { "p" })),
+            ("relkind", text(letter(&relation))),
+            ("relispopulated", yes(true)),
+            ("relreplident", text("n")),
+            ("relfilenode", oid(relation.oid)),
+        ];
+        match &relation.kind {
+            RelationKind::Table(table) => row.extend(of_table(world, &relation, table)),
+            RelationKind::Index(index) => row.extend([
+                ("relam", oid(method(&index.method))),
+                ("relnatts", int(index.keys.len() + index.include.len())),
+                ("relpages", int(1)),
+            ]),
+            RelationKind::View(view) => row.extend([
+                ("relnatts", int(view.columns.len())),
+                ("relhasrules", yes(true)),
+                ("reltuples", Datum::Float(-1.0)),
+                ("relfilenode", oid(0)),
+            ]),
+            RelationKind::Sequence(_) => {
+                row.extend([("relnatts", int(3)), ("relpages", int(1)), ("reltuples", Datum::Float(1.0))]);
+            }
+        }
+        filler.row(&row);
+    }
+    for table in tables() {
+        let information = table.schema == "information_schema";
+        filler.row(&[
+            ("oid", oid(table.oid)),
+            ("relname", text(table.name)),
+            ("relnamespace", oid(if information { INFORMATION_SCHEMA } else { PG_CATALOG })),
+            ("relowner", oid(10)),
+            ("relpersistence", text("p")),
+            ("relkind", text(if table.kind == Kind::Table { "r" } else { "v" })),
+            ("relam", oid(if table.kind == Kind::Table { 2 } else { 0 })),
+            ("relnatts", int(table.columns.len())),
+            ("relispopulated", yes(true)),
+            ("relreplident", text("n")),
+            ("relhasindex", yes(table.kind == Kind::Table)),
+            ("relhasrules", yes(table.kind == Kind::View)),
+        ]);
+    }
+}
+
+fn of_table(world: &World<'_>, relation: &Relation, table: &Table) -> Vec<(&'static str, Datum)> {
+    let referred = world.catalog.relations.values().any(|other| match &other.kind {
+        RelationKind::Table(other) => other.foreign_keys.iter().any(|key| key.parent == relation.oid),
+        _ => false,
+    });
+    vec![
+        ("reltype", oid(table.row_type.0)),
+        ("relam", oid(2)),
+        ("reltuples", Datum::Float(-1.0)),
+        ("relhasindex", yes(!table.indexes.is_empty())),
+        ("relnatts", int(table.columns.len())),
+        ("relchecks", int(table.checks.len())),
+        ("relhastriggers", yes(!table.triggers.is_empty() || !table.foreign_keys.is_empty() || referred)),
+        ("relreplident", text("d")),
+    ]
+}
+
+/// An index method's number.
+pub(super) fn method(name: &str) -> Oid {
+    match name {
+        "hash" => 405,
+        "gist" => 783,
+        "gin" => 2742,
+        "spgist" => 4000,
+        "brin" => 3580,
+        _ => 403,
+    }
+}
+
+const SYSTEM_COLUMNS: &[(&str, i64, Type, i64)] = &[
+    ("ctid", -1, Type::TID, 6),
+    ("xmin", -2, Type::XID, 4),
+    ("cmin", -3, Type::CID, 4),
+    ("xmax", -4, Type::XID, 4),
+    ("cmax", -5, Type::CID, 4),
+    ("tableoid", -6, Type::OID, 4),
+];
+
+pub(super) fn attributes(world: &mut World<'_>, filler: &mut Filler) {
+    for relation in all(world) {
+        match &relation.kind {
+            RelationKind::Table(table) => {
+                for (at, column) in table.columns.iter().enumerate() {
+                    let mut row = attribute(world, relation.oid, &column.name, column.typed, at + 1);
+                    row.extend(of_column(column));
+                    filler.row(&row);
+                }
+                for (name, number, ty, length) in SYSTEM_COLUMNS {
+                    let mut row = attribute(world, relation.oid, name, (*ty).into(), 0);
+                    row.extend([("attnum", Datum::Int(*number)), ("attlen", Datum::Int(*length))]);
+                    row.extend([("attstattarget", Datum::Int(0)), ("attnotnull", yes(true))]);
+                    filler.row(&row);
+                }
+            }
+            RelationKind::View(View { columns, .. }) => {
+                for (at, (name, typed)) in columns.iter().enumerate() {
+                    filler.row(&attribute(world, relation.oid, name, *typed, at + 1));
+                }
+            }
+            RelationKind::Index(index) => index_attributes(world, relation.oid, index, filler),
+            RelationKind::Sequence(_) => {
+                let columns = [("last_value", Type::INT8), ("log_cnt", Type::INT8), ("is_called", Type::BOOL)];
+                for (at, (name, ty)) in columns.into_iter().enumerate() {
+                    let mut row = attribute(world, relation.oid, name, ty.into(), at + 1);
+                    row.push(("attnotnull", yes(true)));
+                    filler.row(&row);
+                }
+            }
+        }
+    }
+    for table in tables() {
+        for (at, (name, ty)) in table.columns.iter().enumerate() {
+            filler.row(&attribute(world, table.oid, name, (*ty).into(), at + 1));
+        }
+    }
+}
+
+fn index_attributes(world: &World<'_>, relation: Oid, index: &Index, filler: &mut Filler) {
+    let Some(table) = world.catalog.table(index.table) else { return };
+    for (at, key) in index.keys.iter().enumerate() {
+        let (name, typed) = match &key.what {
+            IndexKeyKind::Column(position) => {
+                let column = &table.columns[*position];
+                (column.name.to_string(), column.typed)
+            }
+            IndexKeyKind::Expr(expr) => {
+                (if at == 0 { "expr".to_owned() } else { format!("expr{at}") }, Typed::from(expr.ty))
+            }
+        };
+        filler.row(&attribute(world, relation, &name, typed, at + 1));
+    }
+    for (at, &position) in index.include.iter().enumerate() {
+        let column = &table.columns[position];
+        filler.row(&attribute(world, relation, &column.name, column.typed, index.keys.len() + at + 1));
+    }
+}
+
+/// The physical facts of a type: length, by value, alignment, storage, collation.
+fn physique(world: &World<'_>, ty: Type) -> (i64, bool, char, char, Oid) {
+    let base = kind::base(ty.into(), &world.catalog).ty;
+    match builtin::by_oid(base) {
+        Some(known) => (known.length.into(), known.by_value, known.align, known.storage, known.collation),
+        None if kind::is_enum(base, &world.catalog) => (4, true, 'i', 'p', 0),
+        None => (-1, false, 'd', 'x', 0),
+    }
+}
+
+fn attribute(world: &World<'_>, relation: Oid, name: &str, typed: Typed, number: usize) -> Vec<(&'static str, Datum)> {
+    let (length, by_value, align, storage, collation) = physique(world, typed.ty);
+    let dimensions = i64::from(kind::element(typed.ty, &world.catalog).is_some());
+    vec![
+        ("attrelid", oid(relation)),
+        ("attname", text(name)),
+        ("atttypid", oid(typed.ty.0)),
+        ("attstattarget", Datum::Int(-1)),
+        ("attlen", Datum::Int(length)),
+        ("attnum", int(number)),
+        ("attndims", Datum::Int(dimensions)),
+        ("attcacheoff", Datum::Int(-1)),
+        ("atttypmod", Datum::Int(typed.modifier.into())),
+        ("attbyval", yes(by_value)),
+        ("attalign", text(align.to_string())),
+        ("attstorage", text(storage.to_string())),
+        ("attislocal", yes(true)),
+        ("attcollation", oid(collation)),
+    ]
+}
+
+fn of_column(column: &Column) -> Vec<(&'static str, Datum)> {
+    let mut row = vec![
+        ("attnotnull", yes(column.not_null)),
+        ("atthasdef", yes(column.default.is_some())),
+        ("atthasmissing", yes(!column.missing.is_null())),
+        ("attidentity", text(identity(column.generation))),
+        ("attgenerated", text(if column.generation == Generation::Stored { "s" } else { "" })),
+        ("attisdropped", yes(column.dropped)),
+    ];
+    if column.dropped {
+        row.push(("atttypid", oid(0)));
+    }
+    row
+}
+
+fn identity(generation: Generation) -> &'static str {
+    match generation {
+        Generation::IdentityAlways => "a",
+        Generation::IdentityByDefault => "d",
+        _ => "",
+    }
+}
+
+/// The number that a default of a column has: made up, and the same every time.
+pub(super) fn default_oid(relation: Oid, position: usize) -> Oid {
+    0x4000_0000 | (relation << 8) | u32::try_from(position & 0xff).unwrap_or(0)
+}
+
+pub(super) fn defaults(world: &mut World<'_>, filler: &mut Filler) {
+    for relation in all(world) {
+        let RelationKind::Table(table) = &relation.kind else { continue };
+        for (at, column) in table.columns.iter().enumerate() {
+            if let Some(default) = &column.default {
+                filler.row(&[
+                    ("oid", oid(default_oid(relation.oid, at))),
+                    ("adrelid", oid(relation.oid)),
+                    ("adnum", int(at + 1)),
+                    ("adbin", text(&default.text)),
+                ]);
+            }
+        }
+    }
+}
+
+pub(super) fn indexes(world: &mut World<'_>, filler: &mut Filler) {
+    for relation in all(world) {
+        let RelationKind::Index(index) = &relation.kind else { continue };
+        let Some(table) = world.catalog.table(index.table) else { continue };
+        let keys = index.keys.iter().map(|key| match &key.what {
+            IndexKeyKind::Column(position) => int(position + 1),
+            IndexKeyKind::Expr(_) => int(0),
+        });
+        let included = index.include.iter().map(|position| int(position + 1));
+        let types: Vec<Type> = index.keys.iter().map(|key| crate::storage::rows::key_type(table, &key.what)).collect();
+        let options = index.keys.iter().map(|key| int(u8::from(key.descending) | u8::from(key.nulls_first) << 1));
+        let expressions: Vec<&str> = index
+            .keys
+            .iter()
+            .filter_map(|key| match &key.what {
+                IndexKeyKind::Expr(expr) => Some(expr.text.as_str()),
+                IndexKeyKind::Column(_) => None,
+            })
+            .collect();
+        let constraint = index.constraint;
+        filler.row(&[
+            ("indexrelid", oid(relation.oid)),
+            ("indrelid", oid(index.table)),
+            ("indnatts", int(index.keys.len() + index.include.len())),
+            ("indnkeyatts", int(index.keys.len())),
+            ("indisunique", yes(index.unique)),
+            ("indnullsnotdistinct", yes(index.nulls_not_distinct)),
+            ("indisprimary", yes(constraint.is_some_and(|made| made.primary))),
+            ("indimmediate", yes(constraint.is_none_or(|made| made.timing == crate::catalog::Timing::Immediate))),
+            ("indisvalid", yes(true)),
+            ("indisready", yes(true)),
+            ("indislive", yes(true)),
+            ("indkey", vector(Type::INT2, keys.chain(included).collect())),
+            ("indcollation", vector(Type::OID, types.iter().map(|ty| oid(physique(world, *ty).4)).collect())),
+            ("indclass", vector(Type::OID, types.iter().map(|ty| oid(operator_class(world, *ty))).collect())),
+            ("indoption", vector(Type::INT2, options.collect())),
+            ("indexprs", if expressions.is_empty() { Datum::Null } else { text(expressions.join(", ")) }),
+            ("indpred", index.predicate.as_ref().map_or(Datum::Null, |predicate| text(&predicate.text))),
+        ]);
+    }
+}
+
+/// The default btree operator class of a type, by PostgreSQL's number.
+pub(super) fn operator_class(world: &World<'_>, ty: Type) -> Oid {
+    match kind::base(ty.into(), &world.catalog).ty {
+        Type::INT2 => 1979,
+        Type::INT4 => 1978,
+        Type::INT8 => 3124,
+        Type::OID => 1981,
+        Type::BOOL => 424,
+        Type::TEXT | Type::VARCHAR => 3126,
+        Type::BPCHAR => 426,
+        Type::NAME => 10028,
+        Type::BYTEA => 428,
+        Type::DATE => 3122,
+        Type::TIMESTAMP => 3128,
+        Type::TIMESTAMPTZ => 3127,
+        Type::TIME => 10043,
+        Type::NUMERIC => 3125,
+        Type::FLOAT8 => 3123,
+        Type::FLOAT4 => 10027,
+        Type::UUID => 10065,
+        Type::JSONB => 10079,
+        Type::INTERVAL => 10033,
+        base if kind::is_enum(base, &world.catalog) => 10072,
+        base if kind::element(base, &world.catalog).is_some() => 10007,
+        _ => 0,
+    }
+}
+
+pub(super) fn sequences(world: &mut World<'_>, filler: &mut Filler) {
+    for relation in all(world) {
+        let RelationKind::Sequence(sequence) = &relation.kind else { continue };
+        filler.row(&[
+            ("seqrelid", oid(relation.oid)),
+            ("seqtypid", oid(sequence.ty.0)),
+            ("seqstart", Datum::Int(sequence.start)),
+            ("seqincrement", Datum::Int(sequence.increment)),
+            ("seqmax", Datum::Int(sequence.maximum)),
+            ("seqmin", Datum::Int(sequence.minimum)),
+            ("seqcache", Datum::Int(sequence.cache)),
+            ("seqcycle", yes(sequence.cycle)),
+        ]);
+    }
+}
+
+pub(super) fn rewrites(world: &mut World<'_>, filler: &mut Filler) {
+    for relation in all(world) {
+        if let RelationKind::View(_) = &relation.kind {
+            filler.row(&[
+                ("oid", oid(0x2000_0000 | relation.oid)),
+                ("rulename", text("_RETURN")),
+                ("ev_class", oid(relation.oid)),
+                ("ev_type", text("1")),
+                ("ev_enabled", text("O")),
+                ("is_instead", yes(true)),
+            ]);
+        }
+    }
+    let _ = world.settings();
+}

@@ -1,0 +1,149 @@
+//! `pg_type`, `pg_enum`, `pg_cast`.
+
+use crate::catalog::{PG_CATALOG, RelationKind, UserType, UserTypeKind};
+use crate::storage::World;
+use crate::system::fill::{Filler, int, oid, text, yes};
+use crate::types::{Datum, Type, builtin, cast};
+
+pub(super) fn types(world: &mut World<'_>, filler: &mut Filler) {
+    for known in builtin::all() {
+        let io = known.name;
+        filler.row(&[
+            ("oid", oid(known.ty.0)),
+            ("typname", text(known.name)),
+            ("typnamespace", oid(PG_CATALOG)),
+            ("typowner", oid(10)),
+            ("typlen", int(known.length)),
+            ("typbyval", yes(known.by_value)),
+            ("typtype", text(known.kind.to_string())),
+            ("typcategory", text(known.category.to_string())),
+            ("typispreferred", yes(known.preferred)),
+            ("typisdefined", yes(true)),
+            ("typdelim", text(known.delimiter.to_string())),
+            ("typelem", oid(known.element.map_or(0, |ty| ty.0))),
+            ("typarray", oid(known.array.map_or(0, |ty| ty.0))),
+            ("typinput", text(if known.is_array() { "array_in".to_owned() } else { format!("{io}in") })),
+            ("typoutput", text(if known.is_array() { "array_out".to_owned() } else { format!("{io}out") })),
+            ("typalign", text(known.align.to_string())),
+            ("typstorage", text(known.storage.to_string())),
+            ("typtypmod", Datum::Int(-1)),
+            ("typcollation", oid(known.collation)),
+        ]);
+    }
+    for user in world.catalog.types.values() {
+        of_user(world, user, filler);
+    }
+}
+
+fn of_user(world: &World<'_>, user: &UserType, filler: &mut Filler) {
+    let mut row = vec![
+        ("oid", oid(user.ty.0)),
+        ("typname", text(&user.name)),
+        ("typnamespace", oid(user.schema)),
+        ("typowner", oid(10)),
+        ("typlen", int(-1)),
+        ("typisdefined", yes(true)),
+        ("typdelim", text(",")),
+        ("typarray", oid(user.array.0)),
+        ("typalign", text("d")),
+        ("typstorage", text("x")),
+        ("typtypmod", Datum::Int(-1)),
+    ];
+    match &user.kind {
+        UserTypeKind::Enum(_) => row.extend([
+            ("typlen", int(4)),
+            ("typbyval", yes(true)),
+            ("typtype", text("e")),
+            ("typcategory", text("E")),
+            ("typinput", text("enum_in")),
+            ("typoutput", text("enum_out")),
+            ("typalign", text("i")),
+            ("typstorage", text("p")),
+        ]),
+        UserTypeKind::Domain { base, not_null, default, .. } => {
+            let below = builtin::by_oid(base.ty);
+            row.extend([
+                ("typlen", int(below.map_or(-1, |below| below.length))),
+                ("typbyval", yes(below.is_some_and(|below| below.by_value))),
+                ("typtype", text("d")),
+                ("typcategory", text(below.map_or('U', |below| below.category).to_string())),
+                ("typinput", text("domain_in")),
+                ("typbasetype", oid(base.ty.0)),
+                ("typtypmod", Datum::Int(base.modifier.into())),
+                ("typnotnull", yes(*not_null)),
+                ("typdefault", default.as_ref().map_or(Datum::Null, |default| text(&default.text))),
+                ("typcollation", oid(below.map_or(0, |below| below.collation))),
+            ]);
+        }
+        UserTypeKind::Composite(_) => {
+            let table = world.catalog.relations.values().find(|relation| match &relation.kind {
+                RelationKind::Table(table) => table.row_type == user.ty,
+                _ => false,
+            });
+            row.extend([
+                ("typtype", text("c")),
+                ("typcategory", text("C")),
+                ("typinput", text("record_in")),
+                ("typoutput", text("record_out")),
+                ("typrelid", oid(table.map_or(0, |table| table.oid))),
+            ]);
+        }
+    }
+    filler.row(&row);
+    filler.row(&[
+        ("oid", oid(user.array.0)),
+        ("typname", text(format!("_{}", user.name))),
+        ("typnamespace", oid(user.schema)),
+        ("typowner", oid(10)),
+        ("typlen", int(-1)),
+        ("typtype", text("b")),
+        ("typcategory", text("A")),
+        ("typisdefined", yes(true)),
+        ("typdelim", text(",")),
+        ("typelem", oid(user.ty.0)),
+        ("typinput", text("array_in")),
+        ("typoutput", text("array_out")),
+        ("typalign", text("d")),
+        ("typstorage", text("x")),
+        ("typtypmod", Datum::Int(-1)),
+    ]);
+}
+
+pub(super) fn labels(world: &mut World<'_>, filler: &mut Filler) {
+    for user in world.catalog.types.values() {
+        if let UserTypeKind::Enum(labels) = &user.kind {
+            for (number, order, label) in labels {
+                filler.row(&[
+                    ("oid", oid(*number)),
+                    ("enumtypid", oid(user.ty.0)),
+                    ("enumsortorder", Datum::Float(f64::from(*order))),
+                    ("enumlabel", text(label)),
+                ]);
+            }
+        }
+    }
+}
+
+pub(super) fn casts(filler: &mut Filler) {
+    let types: Vec<Type> = builtin::all().iter().map(|known| known.ty).collect();
+    for from in &types {
+        for to in &types {
+            if from == to {
+                continue;
+            }
+            let Some(context) = cast::listed(*from, *to) else { continue };
+            let letter = match context {
+                cast::CastContext::Implicit => "i",
+                cast::CastContext::Assignment => "a",
+                cast::CastContext::Explicit => "e",
+            };
+            filler.row(&[
+                ("oid", oid(from.0 << 16 | to.0 & 0xffff)),
+                ("castsource", oid(from.0)),
+                ("casttarget", oid(to.0)),
+                ("castcontext", text(letter)),
+                ("castmethod", text("f")),
+            ]);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The views of `pg_catalog` that people look at: `pg_tables`, `pg_indexes`, ….
+
+use crate::catalog::{Oid, RelationKind};
+use crate::error::Result;
+use crate::storage::World;
+use crate::system::fill::{Filler, oid, text, yes};
+use crate::system::relations::all;
+use crate::system::{Kind, tables};
+use crate::types::Datum;
+
+pub(super) fn fill(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Result<()> {
+    for relation in all(world) {
+        let schema = text(schema_name(world, relation.schema));
+        match (name, &relation.kind) {
+            ("pg_tables", RelationKind::Table(table)) => filler.row(&[
+                ("schemaname", schema),
+                ("tablename", text(&relation.name)),
+                ("tableowner", text("postgres")),
+                ("hasindexes", yes(!table.indexes.is_empty())),
+                ("hasrules", yes(false)),
+                ("hastriggers", yes(!table.triggers.is_empty())),
+                ("rowsecurity", yes(false)),
+            ]),
+            ("pg_views", RelationKind::View(view)) if view.materialized.is_none() => filler.row(&[
+                ("schemaname", schema),
+                ("viewname", text(&relation.name)),
+                ("viewowner", text("postgres")),
+                ("definition", text(format!("{};", view.text))),
+            ]),
+            ("pg_matviews", RelationKind::View(view)) if view.materialized.is_some() => filler.row(&[
+                ("schemaname", schema),
+                ("matviewname", text(&relation.name)),
+                ("matviewowner", text("postgres")),
+                ("ispopulated", yes(true)),
+                ("definition", text(format!("{};", view.text))),
+            ]),
+            ("pg_indexes", RelationKind::Index(index)) => {
+                let table = world.relation(index.table)?;
+                let definition = super::definition::index(&relation, &world.catalog);
+                filler.row(&[
+                    ("schemaname", schema),
+                    ("tablename", text(&table.name)),
+                    ("indexname", text(&relation.name)),
+                    ("indexdef", text(definition)),
+                ]);
+            }
+            ("pg_sequences", RelationKind::Sequence(sequence)) => {
+                let (last, called) = world.sequence_row(relation.oid)?;
+                filler.row(&[
+                    ("schemaname", schema),
+                    ("sequencename", text(&relation.name)),
+                    ("sequenceowner", text("postgres")),
+                    ("data_type", oid(sequence.ty.0)),
+                    ("start_value", Datum::Int(sequence.start)),
+                    ("min_value", Datum::Int(sequence.minimum)),
+                    ("max_value", Datum::Int(sequence.maximum)),
+                    ("increment_by", Datum::Int(sequence.increment)),
+                    ("cycle", yes(sequence.cycle)),
+                    ("cache_size", Datum::Int(sequence.cache)),
+                    ("last_value", if called { Datum::Int(last) } else { Datum::Null }),
+                ]);
+            }
+            (
+                "pg_stat_user_tables" | "pg_stat_all_tables" | "pg_statio_user_tables" | "pg_statio_all_tables",
+                RelationKind::Table(_),
+            ) => {
+                filler.row(&[("relid", oid(relation.oid)), ("schemaname", schema), ("relname", text(&relation.name))]);
+            }
+            _ => {}
+        }
+    }
+    if name == "pg_tables" {
+        for table in tables().filter(|table| table.kind == Kind::Table) {
+            filler.row(&[
+                ("schemaname", text(table.schema)),
+                ("tablename", text(table.name)),
+                ("tableowner", text("postgres")),
+                ("hasindexes", yes(true)),
+                ("hasrules", yes(false)),
+                ("hastriggers", yes(false)),
+                ("rowsecurity", yes(false)),
+            ]);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn schema_name(world: &World<'_>, schema: Oid) -> String {
+    world.catalog.schemas.get(&schema).map_or_else(String::new, |schema| schema.name.to_string())
+}
