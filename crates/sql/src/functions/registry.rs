@@ -4,14 +4,19 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::functions::{Function, arithmetic, comparison, pattern, text};
+use crate::functions::{Function, arithmetic, comparison, degrees, math, numeric, pattern, text};
 
 type ByName = FxHashMap<&'static str, Vec<&'static Function>>;
 
 /// The tables of functions, by topic.
 static FUNCTIONS: &[&[Function]] = &[
     arithmetic::FUNCTIONS,
+    numeric::FUNCTIONS,
+    math::FUNCTIONS,
+    degrees::FUNCTIONS,
     pattern::like::FUNCTIONS,
+    pattern::matching::FUNCTIONS,
+    pattern::replace::FUNCTIONS,
     text::basic::FUNCTIONS,
     text::bytes::FUNCTIONS,
     text::pad::FUNCTIONS,
@@ -26,7 +31,10 @@ static OPERATORS: &[&[Function]] = &[
     arithmetic::FLOAT_SIGNS,
     comparison::OPERATORS,
     comparison::EQUALITY,
+    numeric::OPERATORS,
+    math::OPERATORS,
     pattern::like::OPERATORS,
+    pattern::matching::OPERATORS,
     text::basic::OPERATORS,
     text::bytes::OPERATORS,
 ];

@@ -41,17 +41,16 @@ enum Part<C> {
     Any,
     One,
     Exactly(C),
+    /// An escape character at the end, which must not be reached.
+    Nothing,
 }
 
-fn parts<C: Copy + PartialEq>(pattern: impl Iterator<Item = C>, [any, one, escape]: [C; 3]) -> Result<Vec<Part<C>>> {
+fn parts<C: Copy + PartialEq>(pattern: impl Iterator<Item = C>, [any, one, escape]: [C; 3]) -> Vec<Part<C>> {
     let mut parts = Vec::new();
     let mut pattern = pattern;
     while let Some(c) = pattern.next() {
         parts.push(if c == escape {
-            let literal = pattern.next().ok_or_else(|| {
-                SqlError::new(SqlState::INVALID_ESCAPE_SEQUENCE, "LIKE pattern must not end with escape character")
-            })?;
-            Part::Exactly(literal)
+            pattern.next().map_or(Part::Nothing, Part::Exactly)
         } else if c == any {
             Part::Any
         } else if c == one {
@@ -60,11 +59,11 @@ fn parts<C: Copy + PartialEq>(pattern: impl Iterator<Item = C>, [any, one, escap
             Part::Exactly(c)
         });
     }
-    Ok(parts)
+    parts
 }
 
 /// Goes on after the last `%` when the rest does not fit: linear in practice, never exponential.
-fn fits<C: PartialEq>(text: &[C], parts: &[Part<C>]) -> bool {
+fn fits<C: PartialEq>(text: &[C], parts: &[Part<C>]) -> Result<bool> {
     let (mut at, mut part) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     loop {
@@ -76,7 +75,12 @@ fn fits<C: PartialEq>(text: &[C], parts: &[Part<C>]) -> bool {
             }
             Some(Part::One) => at < text.len(),
             Some(Part::Exactly(c)) => text.get(at) == Some(c),
-            None if at == text.len() => return true,
+            Some(Part::Nothing) if at < text.len() => {
+                let message = "LIKE pattern must not end with escape character";
+                return Err(SqlError::new(SqlState::INVALID_ESCAPE_SEQUENCE, message));
+            }
+            Some(Part::Nothing) => false,
+            None if at == text.len() => return Ok(true),
             None => false,
         };
         if fit {
@@ -89,19 +93,19 @@ fn fits<C: PartialEq>(text: &[C], parts: &[Part<C>]) -> bool {
                 retry = Some((from + 1, after));
                 (at, part) = (from + 1, after);
             }
-            _ => return false,
+            _ => return Ok(false),
         }
     }
 }
 
 fn matches(args: &[Datum], fold: fn(char) -> char) -> Result<bool> {
-    let parts = parts(args.text(1)?.chars().map(fold), ['%', '_', '\\'])?;
+    let parts = parts(args.text(1)?.chars().map(fold), ['%', '_', '\\']);
     let text: Vec<char> = args.text(0)?.chars().map(fold).collect();
-    Ok(fits(&text, &parts))
+    fits(&text, &parts)
 }
 
 fn matches_bytes(args: &[Datum]) -> Result<bool> {
-    Ok(fits(args.bytes(0)?, &parts(args.bytes(1)?.iter().copied(), [b'%', b'_', b'\\'])?))
+    fits(args.bytes(0)?, &parts(args.bytes(1)?.iter().copied(), [b'%', b'_', b'\\']))
 }
 
 fn like(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {

@@ -1,7 +1,7 @@
 //! Length, case, characters, search and replacement.
 
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::args::Args;
+use crate::functions::args::{Args, invalid_parameter};
 use crate::functions::define::f;
 use crate::functions::text::{LARGEST, too_large};
 use crate::functions::{Env, Function, Site};
@@ -105,7 +105,7 @@ fn chr(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     let refused = |message: String| Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
     match args.int(0)? {
         0 => refused("null character not permitted".to_owned()),
-        code if code < 0 => Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "character number must be positive")),
+        code if code < 0 => Err(invalid_parameter("character number must be positive")),
         code if code > 0x10_ffff => refused(format!("requested character too large for encoding: {code}")),
         code => match char::from_u32(code as u32) {
             Some(c) => Ok(Datum::text(c.to_string())),

@@ -122,13 +122,13 @@ fn unbase64(text: &str) -> Result<Vec<u8>> {
     let (mut out, mut bits, mut count, mut padding) = (Vec::new(), 0u32, 0, 0);
     for c in text.chars().filter(|c| !matches!(c, ' ' | '\n' | '\t' | '\r')) {
         let digit = match BASE64.iter().position(|known| char::from(*known) == c) {
-            Some(digit) if padding == 0 => digit as u32,
-            None if c == '=' && (count == 2 || count == 3) => {
-                padding += 1;
+            Some(digit) => digit as u32,
+            None if c == '=' && (padding > 0 || count == 2 || count == 3) => {
+                padding = if padding == 0 { 4 - count } else { padding };
                 0
             }
             None if c == '=' => return Err(invalid_parameter("unexpected \"=\" while decoding base64 sequence")),
-            _ => {
+            None => {
                 return Err(invalid_parameter(format!("invalid symbol \"{c}\" found while decoding base64 sequence")));
             }
         };

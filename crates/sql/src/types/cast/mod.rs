@@ -38,7 +38,8 @@ pub fn context(from: Type, to: Type, catalog: &Catalog) -> Option<CastContext> {
     }
     let string = |ty| kind::category(ty, catalog) == 'S';
     match (kind::element(from, catalog), kind::element(to, catalog)) {
-        (Some(from_element), Some(to_element)) => {
+        // Vectors would otherwise catch what is meant for real arrays.
+        (Some(from_element), Some(to_element)) if !matches!(to, Type::OIDVECTOR | Type::INT2VECTOR) => {
             if let Some(context) = context(from_element, to_element, catalog) {
                 return Some(context);
             }

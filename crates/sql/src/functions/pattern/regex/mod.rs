@@ -20,6 +20,7 @@ use std::rc::Rc;
 use crate::error::{Result, SqlError, SqlState};
 use node::Node;
 use parse::Syntax;
+pub(super) use parse::set_flag;
 
 /// How a pattern is read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
