@@ -1,0 +1,415 @@
+//! Expressions: operators by PostgreSQL's table of precedence. What stands between operators is in [`super::primary`].
+
+use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
+
+use crate::error::{Result, SqlError};
+use crate::parse::cursor::{Cursor, too_deep};
+use crate::parse::keywords::Keyword as K;
+use crate::parse::token::{Kind, Token};
+
+/// How tightly operators bind.
+mod binding {
+    pub const OR: u8 = 1;
+    pub const AND: u8 = 2;
+    pub const NOT: u8 = 3;
+    pub const IS: u8 = 4;
+    pub const COMPARISON: u8 = 5;
+    pub const LIKE: u8 = 6;
+    pub const OTHER: u8 = 7;
+    pub const SUM: u8 = 8;
+    pub const PRODUCT: u8 = 9;
+    pub const POWER: u8 = 10;
+    pub const AT: u8 = 11;
+    pub const COLLATE: u8 = 12;
+    pub const SIGN: u8 = 13;
+    pub const CAST: u8 = 15;
+}
+
+/// Whether an expression may use AND, OR, NOT, IS NULL, IN, LIKE, BETWEEN without parentheses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grammar {
+    /// `a_expr` in PostgreSQL's grammar.
+    Full,
+    /// `b_expr`: where these words would be taken for something else.
+    Restricted,
+}
+
+/// Chains of operators become trees that lean to the left; whoever walks them goes so deep.
+const LONGEST_CHAIN: usize = 5_000;
+
+impl Cursor<'_> {
+    /// An expression.
+    pub(crate) fn expr(&mut self) -> Result<Expr> {
+        self.operators(0, Grammar::Full)
+    }
+
+    /// An expression after which words like NOT NULL or AND mean something else.
+    pub(crate) fn restricted_expr(&mut self) -> Result<Expr> {
+        self.operators(0, Grammar::Restricted)
+    }
+
+    /// An expression of operators that bind more tightly than `least`.
+    fn operators(&mut self, least: u8, grammar: Grammar) -> Result<Expr> {
+        self.deeper(|cursor| {
+            let left = cursor.prefixed(grammar)?;
+            cursor.infixes(left, least, grammar)
+        })
+    }
+
+    /// The rest of an expression whose first operand is there.
+    pub(crate) fn rest_of_expr(&mut self, left: Expr) -> Result<Expr> {
+        self.infixes(left, 0, Grammar::Full)
+    }
+
+    fn prefixed(&mut self, grammar: Grammar) -> Result<Expr> {
+        let (op, binds) = match self.kind() {
+            Kind::Word(K::Not) if grammar == Grammar::Full => (UnaryOperator::Not, binding::NOT - 1),
+            Kind::Minus => (UnaryOperator::Minus, binding::SIGN - 1),
+            Kind::Plus => (UnaryOperator::Plus, binding::SIGN - 1),
+            Kind::Operator => (self.prefix_operator()?, binding::OTHER),
+            _ => return self.primary(),
+        };
+        self.take();
+        if op == UnaryOperator::Not && self.keyword() == K::Exists && self.kind_at(1) == Kind::LeftParen {
+            return self.not_exists();
+        }
+        let expr = self.operators(binds, grammar)?;
+        Ok(Expr::UnaryOp { op, expr: Box::new(expr) })
+    }
+
+    fn not_exists(&mut self) -> Result<Expr> {
+        let exists = self.operators(binding::NOT - 1, Grammar::Full)?;
+        Ok(match exists {
+            Expr::Exists { subquery, negated: false } => Expr::Exists { subquery, negated: true },
+            other => Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(other) },
+        })
+    }
+
+    fn prefix_operator(&self) -> Result<UnaryOperator> {
+        Ok(match self.text_of(self.peek()) {
+            "~" => UnaryOperator::BitwiseNot,
+            "@" => UnaryOperator::PGAbs,
+            "|/" => UnaryOperator::PGSquareRoot,
+            "||/" => UnaryOperator::PGCubeRoot,
+            "!!" => UnaryOperator::PGPrefixFactorial,
+            "#" => UnaryOperator::Hash,
+            "@-@" => UnaryOperator::AtDashAt,
+            "@@" => UnaryOperator::DoubleAt,
+            "?-" => UnaryOperator::QuestionDash,
+            "?|" => UnaryOperator::QuestionPipe,
+            other => return Err(SqlError::unsupported(format!("the prefix operator {other}"))),
+        })
+    }
+
+    fn infixes(&mut self, mut left: Expr, least: u8, grammar: Grammar) -> Result<Expr> {
+        // What cannot be chained without parentheses: `a < b < c`, `a LIKE b LIKE c`.
+        let mut alone = 0;
+        for _ in 0..LONGEST_CHAIN {
+            let Some(binds) = self.infix_binding(grammar) else { return Ok(left) };
+            if binds <= least {
+                return Ok(left);
+            }
+            let chained = matches!(binds, binding::COMPARISON | binding::LIKE);
+            if chained && alone == binds {
+                return Err(self.unexpected());
+            }
+            alone = if chained { binds } else { 0 };
+            left = self.infix(left, binds, grammar)?;
+        }
+        Err(too_deep())
+    }
+
+    /// How tightly the operator that follows binds; `None` if none follows.
+    fn infix_binding(&self, grammar: Grammar) -> Option<u8> {
+        let full = grammar == Grammar::Full;
+        Some(match self.kind() {
+            Kind::Plus | Kind::Minus => binding::SUM,
+            Kind::Star | Kind::Slash | Kind::Percent => binding::PRODUCT,
+            Kind::Caret => binding::POWER,
+            Kind::Equal | Kind::Less | Kind::Greater | Kind::LessOrEqual | Kind::GreaterOrEqual | Kind::NotEqual => {
+                binding::COMPARISON
+            }
+            Kind::TypeCast => binding::CAST,
+            Kind::Operator => binding::OTHER,
+            Kind::Word(keyword) => match keyword {
+                K::Or if full => binding::OR,
+                K::And if full => binding::AND,
+                K::Is if full => binding::IS,
+                K::Is if self.keyword_at(1) == K::Distinct => binding::IS,
+                K::Is if self.keyword_at(1) == K::Not && self.keyword_at(2) == K::Distinct => binding::IS,
+                K::Isnull | K::Notnull if full => binding::IS,
+                K::Between | K::In | K::Like | K::Ilike | K::Similar if full => binding::LIKE,
+                K::Not if full => match self.keyword_at(1) {
+                    K::Between | K::In | K::Like | K::Ilike | K::Similar => binding::LIKE,
+                    _ => return None,
+                },
+                K::Overlaps if full => binding::OTHER,
+                K::Operator if self.kind_at(1) == Kind::LeftParen => binding::OTHER,
+                K::At if full && self.keyword_at(1) == K::Time => binding::AT,
+                K::Collate if full => binding::COLLATE,
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+
+    fn infix(&mut self, left: Expr, binds: u8, grammar: Grammar) -> Result<Expr> {
+        let token = self.take();
+        match token.kind {
+            Kind::TypeCast => {
+                let data_type = self.data_type()?;
+                Ok(Expr::Cast {
+                    kind: sqlparser::ast::CastKind::DoubleColon,
+                    expr: Box::new(left),
+                    data_type,
+                    format: None,
+                })
+            }
+            Kind::Word(K::Is) => self.is(left, grammar),
+            Kind::Word(K::Isnull) => Ok(Expr::IsNull(Box::new(left))),
+            Kind::Word(K::Notnull) => Ok(Expr::IsNotNull(Box::new(left))),
+            Kind::Word(K::Not) => {
+                let token = self.take();
+                self.matching(left, token.kind.keyword(), true)
+            }
+            Kind::Word(keyword @ (K::Between | K::In | K::Like | K::Ilike | K::Similar)) => {
+                self.matching(left, keyword, false)
+            }
+            Kind::Word(K::At) => {
+                self.expect_words(&[K::Time, K::Zone])?;
+                let time_zone = Box::new(self.operators(binds, grammar)?);
+                Ok(Expr::AtTimeZone { timestamp: Box::new(left), time_zone })
+            }
+            Kind::Word(K::Collate) => {
+                let collation = self.any_name()?;
+                Ok(Expr::Collate { expr: Box::new(left), collation })
+            }
+            _ => {
+                let op = self.binary_operator(token)?;
+                if self.at_quantifier() {
+                    return self.quantified(left, op);
+                }
+                let right = Box::new(self.operators(binds, grammar)?);
+                Ok(Expr::BinaryOp { left: Box::new(left), op, right })
+            }
+        }
+    }
+
+    /// A name that may be that of anything, like a collation's.
+    pub(crate) fn any_name(&mut self) -> Result<sqlparser::ast::ObjectName> {
+        let first = self.label()?;
+        self.qualified(first)
+    }
+
+    fn at_quantifier(&self) -> bool {
+        matches!(self.keyword(), K::Any | K::Some | K::All)
+    }
+
+    /// `op ANY (…)`, `op ALL (…)`
+    fn quantified(&mut self, left: Expr, compare_op: BinaryOperator) -> Result<Expr> {
+        let keyword = self.take().kind.keyword();
+        let right = Box::new(self.any_operand()?);
+        let left = Box::new(left);
+        Ok(match keyword {
+            K::All => Expr::AllOp { left, compare_op, right },
+            _ => Expr::AnyOp { left, compare_op, right, is_some: keyword == K::Some },
+        })
+    }
+
+    /// The array or subquery after ANY and ALL, without its parentheses.
+    fn any_operand(&mut self) -> Result<Expr> {
+        if self.kind() != Kind::LeftParen {
+            return Err(self.unexpected());
+        }
+        Ok(match self.parenthesized_expr()? {
+            Expr::Nested(inner) => *inner,
+            other => other,
+        })
+    }
+
+    fn is(&mut self, left: Expr, grammar: Grammar) -> Result<Expr> {
+        let negated = self.accept_word(K::Not);
+        let expr = Box::new(left);
+        let keyword = self.keyword();
+        if grammar == Grammar::Restricted && keyword != K::Distinct {
+            return Err(self.unexpected());
+        }
+        let made = match (keyword, negated) {
+            (K::Null, false) => Expr::IsNull(expr),
+            (K::Null, true) => Expr::IsNotNull(expr),
+            (K::True, false) => Expr::IsTrue(expr),
+            (K::True, true) => Expr::IsNotTrue(expr),
+            (K::False, false) => Expr::IsFalse(expr),
+            (K::False, true) => Expr::IsNotFalse(expr),
+            (K::Unknown, false) => Expr::IsUnknown(expr),
+            (K::Unknown, true) => Expr::IsNotUnknown(expr),
+            (K::Distinct, _) => {
+                self.take();
+                self.expect_word(K::From)?;
+                let right = Box::new(self.operators(binding::IS, grammar)?);
+                return Ok(if negated {
+                    Expr::IsNotDistinctFrom(expr, right)
+                } else {
+                    Expr::IsDistinctFrom(expr, right)
+                });
+            }
+            (K::Document | K::Of, _) => {
+                return Err(SqlError::unsupported(format!("IS {}", keyword.text().to_uppercase())));
+            }
+            (K::Nfc | K::Nfd | K::Nfkc | K::Nfkd | K::Normalized, _) => {
+                return Err(SqlError::unsupported("IS NORMALIZED"));
+            }
+            _ => return Err(self.unexpected()),
+        };
+        self.take();
+        Ok(made)
+    }
+
+    /// BETWEEN, IN, LIKE, ILIKE, SIMILAR TO.
+    fn matching(&mut self, left: Expr, keyword: K, negated: bool) -> Result<Expr> {
+        match keyword {
+            K::Between => self.between(left, negated),
+            K::In => self.in_list(left, negated),
+            _ => self.like(left, keyword, negated),
+        }
+    }
+
+    fn between(&mut self, left: Expr, negated: bool) -> Result<Expr> {
+        let symmetric = self.accept_word(K::Symmetric);
+        if !symmetric {
+            self.accept_word(K::Asymmetric);
+        }
+        let low = Box::new(self.restricted_expr()?);
+        self.expect_word(K::And)?;
+        let high = Box::new(self.operators(binding::LIKE, Grammar::Full)?);
+        let expr = Box::new(left);
+        if !symmetric {
+            return Ok(Expr::Between { expr, negated, low, high });
+        }
+        // As PostgreSQL does it: between in one order or in the other.
+        let one = Expr::Between { expr: expr.clone(), negated, low: low.clone(), high: high.clone() };
+        let other = Expr::Between { expr, negated, low: high, high: low };
+        let op = if negated { BinaryOperator::And } else { BinaryOperator::Or };
+        Ok(Expr::Nested(Box::new(Expr::BinaryOp { left: Box::new(one), op, right: Box::new(other) })))
+    }
+
+    fn in_list(&mut self, left: Expr, negated: bool) -> Result<Expr> {
+        let expr = Box::new(left);
+        if self.kind() != Kind::LeftParen {
+            return Err(self.unexpected());
+        }
+        if self.at_subquery() {
+            return Ok(match self.parenthesized_expr()? {
+                Expr::Subquery(subquery) => Expr::InSubquery { expr, subquery, negated },
+                Expr::Nested(item) => Expr::InList { expr, list: vec![*item], negated },
+                Expr::Tuple(list) => Expr::InList { expr, list, negated },
+                other => Expr::InList { expr, list: vec![other], negated },
+            });
+        }
+        let list = self.parenthesized(Self::expr)?;
+        Ok(Expr::InList { expr, list, negated })
+    }
+
+    fn like(&mut self, left: Expr, keyword: K, negated: bool) -> Result<Expr> {
+        if keyword == K::Similar {
+            self.expect_word(K::To)?;
+        } else {
+            let op = match (keyword, negated) {
+                (K::Like, false) => BinaryOperator::PGLikeMatch,
+                (K::Like, true) => BinaryOperator::PGNotLikeMatch,
+                (_, false) => BinaryOperator::PGILikeMatch,
+                (_, true) => BinaryOperator::PGNotILikeMatch,
+            };
+            if self.at_quantifier() {
+                return self.quantified(left, op);
+            }
+        }
+        let expr = Box::new(left);
+        let pattern = Box::new(self.operators(binding::LIKE, Grammar::Full)?);
+        let escape_char = match self.accept_word(K::Escape) {
+            true => Some(Box::new(self.operators(binding::LIKE, Grammar::Full)?)),
+            false => None,
+        };
+        Ok(match keyword {
+            K::Like => Expr::Like { negated, any: false, expr, pattern, escape_char },
+            K::Ilike => Expr::ILike { negated, any: false, expr, pattern, escape_char },
+            _ => Expr::SimilarTo { negated, expr, pattern, escape_char },
+        })
+    }
+
+    /// The operator that a token, which has been taken, stands for.
+    fn binary_operator(&mut self, token: Token) -> Result<BinaryOperator> {
+        Ok(match token.kind {
+            Kind::Plus => BinaryOperator::Plus,
+            Kind::Minus => BinaryOperator::Minus,
+            Kind::Star => BinaryOperator::Multiply,
+            Kind::Slash => BinaryOperator::Divide,
+            Kind::Percent => BinaryOperator::Modulo,
+            Kind::Caret => BinaryOperator::PGExp,
+            Kind::Equal => BinaryOperator::Eq,
+            Kind::Less => BinaryOperator::Lt,
+            Kind::Greater => BinaryOperator::Gt,
+            Kind::LessOrEqual => BinaryOperator::LtEq,
+            Kind::GreaterOrEqual => BinaryOperator::GtEq,
+            Kind::NotEqual => BinaryOperator::NotEq,
+            Kind::Word(K::And) => BinaryOperator::And,
+            Kind::Word(K::Or) => BinaryOperator::Or,
+            Kind::Word(K::Overlaps) => BinaryOperator::Overlaps,
+            Kind::Word(_) => self.named_operator()?,
+            _ => operator(self.text_of(token)),
+        })
+    }
+
+    /// `OPERATOR(schema.op)`, after its first word.
+    fn named_operator(&mut self) -> Result<BinaryOperator> {
+        self.expect(Kind::LeftParen)?;
+        let mut parts = Vec::new();
+        while matches!(self.kind(), Kind::Word(_) | Kind::Quoted) {
+            parts.push(self.label()?.value);
+            self.expect(Kind::Dot)?;
+        }
+        let token = self.take();
+        let text = self.text_of(token);
+        if text.is_empty() || !text.bytes().all(|byte| b"+-*/<>=~!@#%^&|`?".contains(&byte)) {
+            return Err(self.unexpected_at(token));
+        }
+        parts.push(text.to_owned());
+        self.expect(Kind::RightParen)?;
+        Ok(BinaryOperator::PGCustomBinaryOperator(parts))
+    }
+}
+
+/// The operator with this symbol.
+pub(crate) fn operator(symbol: &str) -> BinaryOperator {
+    match symbol {
+        "||" => BinaryOperator::StringConcat,
+        "->" => BinaryOperator::Arrow,
+        "->>" => BinaryOperator::LongArrow,
+        "#>" => BinaryOperator::HashArrow,
+        "#>>" => BinaryOperator::HashLongArrow,
+        "@>" => BinaryOperator::AtArrow,
+        "<@" => BinaryOperator::ArrowAt,
+        "@@" => BinaryOperator::AtAt,
+        "@?" => BinaryOperator::AtQuestion,
+        "#-" => BinaryOperator::HashMinus,
+        "?" => BinaryOperator::Question,
+        "?&" => BinaryOperator::QuestionAnd,
+        "?|" => BinaryOperator::QuestionPipe,
+        "~" => BinaryOperator::PGRegexMatch,
+        "~*" => BinaryOperator::PGRegexIMatch,
+        "!~" => BinaryOperator::PGRegexNotMatch,
+        "!~*" => BinaryOperator::PGRegexNotIMatch,
+        "~~" => BinaryOperator::PGLikeMatch,
+        "~~*" => BinaryOperator::PGILikeMatch,
+        "!~~" => BinaryOperator::PGNotLikeMatch,
+        "!~~*" => BinaryOperator::PGNotILikeMatch,
+        "^@" => BinaryOperator::PGStartsWith,
+        "&&" => BinaryOperator::PGOverlap,
+        "&" => BinaryOperator::BitwiseAnd,
+        "|" => BinaryOperator::BitwiseOr,
+        "#" => BinaryOperator::PGBitwiseXor,
+        "<<" => BinaryOperator::PGBitwiseShiftLeft,
+        ">>" => BinaryOperator::PGBitwiseShiftRight,
+        other => BinaryOperator::PGCustomBinaryOperator(vec![other.to_owned()]),
+    }
+}

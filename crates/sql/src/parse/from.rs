@@ -1,0 +1,271 @@
+//! FROM: tables, functions, subqueries, joins.
+
+use sqlparser::ast::{
+    FunctionArg, FunctionArgExpr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, TableAlias,
+    TableAliasColumnDef, TableFactor, TableWithJoins,
+};
+
+use crate::error::{Result, SqlError};
+use crate::parse::cursor::Cursor;
+use crate::parse::extra;
+use crate::parse::keywords::{Class, Keyword as K};
+use crate::parse::query::table_factor;
+use crate::parse::token::Kind;
+
+impl Cursor<'_> {
+    /// An item of FROM: a table and what is joined to it.
+    pub(crate) fn from_item(&mut self) -> Result<TableWithJoins> {
+        let relation = self.factor()?;
+        let mut joins = Vec::new();
+        while let Some(join) = self.join()? {
+            joins.push(join);
+        }
+        Ok(TableWithJoins { relation, joins })
+    }
+
+    fn at_join(&self) -> bool {
+        matches!(self.keyword(), K::Cross | K::Natural | K::Join | K::Inner | K::Left | K::Right | K::Full)
+    }
+
+    fn join(&mut self) -> Result<Option<Join>> {
+        if !self.at_join() {
+            return Ok(None);
+        }
+        if self.accept_words(&[K::Cross, K::Join]) {
+            let relation = self.factor()?;
+            let join_operator = JoinOperator::CrossJoin(JoinConstraint::None);
+            return Ok(Some(Join { relation, global: false, join_operator }));
+        }
+        let natural = self.accept_word(K::Natural);
+        let kind = match self.keyword() {
+            K::Join => JoinOperator::Inner,
+            K::Inner => {
+                self.take();
+                JoinOperator::Inner
+            }
+            K::Left | K::Right | K::Full => {
+                let keyword = self.take().kind.keyword();
+                self.accept_word(K::Outer);
+                match keyword {
+                    K::Left => JoinOperator::LeftOuter,
+                    K::Right => JoinOperator::RightOuter,
+                    _ => JoinOperator::FullOuter,
+                }
+            }
+            _ => return Err(self.unexpected()),
+        };
+        self.expect_word(K::Join)?;
+        if natural {
+            let relation = self.factor()?;
+            return Ok(Some(Join { relation, global: false, join_operator: kind(JoinConstraint::Natural) }));
+        }
+        let relation = self.joined()?;
+        let constraint = self.join_constraint()?;
+        Ok(Some(Join { relation, global: false, join_operator: kind(constraint) }))
+    }
+
+    /// The right side of a join that waits for its ON: `a JOIN b JOIN c ON … ON …` nests.
+    fn joined(&mut self) -> Result<TableFactor> {
+        let mut relation = self.factor()?;
+        while self.at_join() {
+            let join = self.deeper(Self::join)?;
+            let joined = TableWithJoins { relation, joins: join.into_iter().collect() };
+            relation = TableFactor::NestedJoin { table_with_joins: Box::new(joined), alias: None };
+        }
+        Ok(relation)
+    }
+
+    fn join_constraint(&mut self) -> Result<JoinConstraint> {
+        if self.accept_word(K::On) {
+            return Ok(JoinConstraint::On(self.expr()?));
+        }
+        self.expect_word(K::Using)?;
+        let columns = self.parenthesized(|cursor| Ok(ObjectName(vec![ObjectNamePart::Identifier(cursor.ident()?)])))?;
+        if self.keyword() == K::As {
+            return Err(SqlError::unsupported("an alias of JOIN USING"));
+        }
+        Ok(JoinConstraint::Using(columns))
+    }
+
+    fn factor(&mut self) -> Result<TableFactor> {
+        let lateral = self.accept_word(K::Lateral);
+        if self.kind() == Kind::LeftParen {
+            return self.deeper(|cursor| cursor.factor_in_parentheses(lateral));
+        }
+        if self.accept_words(&[K::Rows, K::From]) {
+            let args = self.parenthesized(|cursor| {
+                let call = cursor.primary()?;
+                if cursor.keyword() == K::As {
+                    return Err(SqlError::unsupported("a column definition list in ROWS FROM"));
+                }
+                Ok(FunctionArg::Unnamed(FunctionArgExpr::Expr(call)))
+            })?;
+            return self.function_factor(lateral, extra::rows_from_mark(), args);
+        }
+        if self.keyword() == K::Xmltable {
+            return Err(SqlError::unsupported("XMLTABLE"));
+        }
+        if self.at_function() {
+            return self.function_in_from(lateral);
+        }
+        if lateral {
+            return Err(self.unexpected());
+        }
+        let mut relation = self.relation()?;
+        let said = self.alias()?;
+        if self.keyword() == K::Tablesample {
+            return Err(SqlError::unsupported("TABLESAMPLE"));
+        }
+        if let TableFactor::Table { alias, .. } = &mut relation {
+            *alias = said;
+        }
+        Ok(relation)
+    }
+
+    /// Whether a call follows: a name, and a parenthesis after it.
+    fn at_function(&self) -> bool {
+        let special = matches!(
+            self.keyword(),
+            K::CurrentDate
+                | K::CurrentTime
+                | K::CurrentTimestamp
+                | K::CurrentUser
+                | K::SessionUser
+                | K::User
+                | K::Cast
+                | K::CurrentCatalog
+        );
+        if special {
+            return true;
+        }
+        let mut ahead = 0;
+        if !self.is_name(0, &[Class::Unreserved, Class::TypeOrFunctionName, Class::ColumnName]) {
+            return false;
+        }
+        while self.kind_at(ahead + 1) == Kind::Dot {
+            ahead += 2;
+        }
+        self.kind_at(ahead + 1) == Kind::LeftParen
+    }
+
+    fn function_in_from(&mut self, lateral: bool) -> Result<TableFactor> {
+        use sqlparser::ast::{Expr, FunctionArguments};
+        match self.primary()? {
+            Expr::Function(function) => {
+                let plain = function.filter.is_none() && function.over.is_none() && function.within_group.is_empty();
+                match function.args {
+                    FunctionArguments::List(list) if plain && list.clauses.is_empty() => {
+                        self.function_factor(lateral, function.name, list.args)
+                    }
+                    FunctionArguments::None => self.function_factor(lateral, function.name, Vec::new()),
+                    _ => Err(self.unexpected()),
+                }
+            }
+            // CAST, EXTRACT and the like are functions in FROM too: a column of one row.
+            expr => {
+                let call = FunctionArg::Unnamed(FunctionArgExpr::Expr(expr));
+                self.function_factor(lateral, extra::rows_from_mark(), vec![call])
+            }
+        }
+    }
+
+    fn function_factor(&mut self, lateral: bool, name: ObjectName, args: Vec<FunctionArg>) -> Result<TableFactor> {
+        let with_ordinality = self.accept_words(&[K::With, K::Ordinality]);
+        let alias = if self.keyword() == K::As && self.kind_at(1) == Kind::LeftParen {
+            // Columns without a name of their own: that of the function.
+            self.take();
+            let last = name.0.last().and_then(|part| part.as_ident());
+            let alias_name = last.cloned().unwrap_or_else(|| Ident::new(""));
+            let columns = self.parenthesized(Self::alias_column)?;
+            Some(TableAlias { explicit: true, name: Ident::new(alias_name.value), columns, at: None })
+        } else {
+            self.alias()?
+        };
+        Ok(TableFactor::Function { lateral, name, args, with_ordinality, alias })
+    }
+
+    fn factor_in_parentheses(&mut self, lateral: bool) -> Result<TableFactor> {
+        let mark = self.mark();
+        if self.at_subquery() {
+            match self.derived(lateral) {
+                Ok(factor) => return Ok(factor),
+                Err(error) if self.kind_after_parentheses(mark) != Kind::LeftParen => return Err(error),
+                // `((SELECT …) a JOIN …)` begins like a query and is none.
+                Err(_) => self.back_to(mark),
+            }
+        }
+        if lateral {
+            return Err(self.unexpected());
+        }
+        self.expect(Kind::LeftParen)?;
+        let inner = self.from_item()?;
+        if inner.joins.is_empty() && !matches!(inner.relation, TableFactor::NestedJoin { .. }) {
+            return Err(self.unexpected());
+        }
+        self.expect(Kind::RightParen)?;
+        let alias = self.alias()?;
+        Ok(TableFactor::NestedJoin { table_with_joins: Box::new(inner), alias })
+    }
+
+    /// The kind of the token after the first parenthesis at a mark.
+    fn kind_after_parentheses(&mut self, mark: usize) -> Kind {
+        let here = self.mark();
+        self.back_to(mark);
+        let kind = self.kind_at(1);
+        self.back_to(here);
+        kind
+    }
+
+    fn derived(&mut self, lateral: bool) -> Result<TableFactor> {
+        let start = self.peek();
+        let subquery = self.subquery()?;
+        let alias = self.alias()?;
+        if alias.is_none() {
+            let (what, hint) = match *subquery.body {
+                sqlparser::ast::SetExpr::Values(_) => ("VALUES", "For example, FROM (VALUES ...) [AS] foo."),
+                _ => ("subquery", "For example, FROM (SELECT ...) [AS] foo."),
+            };
+            return Err(SqlError::syntax(format!("{what} in FROM must have an alias"))
+                .hint(hint)
+                .at(start.position as usize));
+        }
+        Ok(TableFactor::Derived { lateral, subquery, alias, sample: None })
+    }
+
+    /// `[AS] name [(columns)]`
+    pub(crate) fn alias(&mut self) -> Result<Option<TableAlias>> {
+        let explicit = self.accept_word(K::As);
+        if !explicit && !self.at_column_name() {
+            return Ok(None);
+        }
+        let name = self.ident()?;
+        let columns = if self.kind() == Kind::LeftParen { self.parenthesized(Self::alias_column)? } else { Vec::new() };
+        Ok(Some(TableAlias { explicit, name, columns, at: None }))
+    }
+
+    fn alias_column(&mut self) -> Result<TableAliasColumnDef> {
+        let name = self.ident()?;
+        let data_type = match self.kind() {
+            Kind::Comma | Kind::RightParen => None,
+            _ => Some(self.data_type()?),
+        };
+        if self.accept_word(K::Collate) {
+            self.any_name()?;
+        }
+        Ok(TableAliasColumnDef { name, data_type })
+    }
+
+    /// A table that a change names, with its alias.
+    pub(crate) fn target(&mut self, words_after: &[K]) -> Result<TableFactor> {
+        let name = self.relation_name()?;
+        let mut factor = table_factor(name);
+        let explicit = self.accept_word(K::As);
+        if explicit || (self.at_column_name() && !words_after.contains(&self.keyword())) {
+            let name = self.ident()?;
+            if let TableFactor::Table { alias, .. } = &mut factor {
+                *alias = Some(TableAlias { explicit, name, columns: Vec::new(), at: None });
+            }
+        }
+        Ok(factor)
+    }
+}

@@ -1,0 +1,420 @@
+//! What stands between operators: literals, names, calls, CASE, subqueries, rows, arrays.
+
+use sqlparser::ast::helpers::attached_token::AttachedToken;
+use sqlparser::ast::{
+    AccessExpr, Array, CaseWhen, Expr, Function, FunctionArguments, Ident, Interval, ObjectName, ObjectNamePart, Query,
+    Subscript, TypedString, Value, ValueWithSpan,
+};
+
+use crate::error::{Result, SqlError};
+use crate::parse::cursor::Cursor;
+use crate::parse::extra;
+use crate::parse::keywords::{Class, Keyword as K};
+use crate::parse::literal;
+use crate::parse::token::{Kind, Token};
+
+impl Cursor<'_> {
+    /// An operand.
+    pub(crate) fn primary(&mut self) -> Result<Expr> {
+        let token = self.peek();
+        match token.kind {
+            Kind::Word(keyword) => self.word(keyword),
+            Kind::Quoted | Kind::UnicodeQuoted => {
+                let first = self.take_ident()?;
+                self.named(first)
+            }
+            Kind::Integer | Kind::Number => {
+                self.take();
+                Ok(self.value(token, Value::Number(self.text_of(token).to_owned(), false)))
+            }
+            Kind::String | Kind::EscapeString | Kind::UnicodeString | Kind::DollarString => {
+                let text = self.string()?;
+                Ok(self.value(token, Value::SingleQuotedString(text)))
+            }
+            Kind::BitString | Kind::HexString => {
+                self.take();
+                let digits = literal::string(self.text, token)?;
+                Ok(self.value(
+                    token,
+                    match token.kind {
+                        Kind::BitString => Value::SingleQuotedByteStringLiteral(digits),
+                        _ => Value::HexStringLiteral(digits),
+                    },
+                ))
+            }
+            Kind::Parameter(_) => {
+                self.take();
+                let parameter = self.value(token, Value::Placeholder(self.text_of(token).to_owned()));
+                self.indirection(parameter)
+            }
+            Kind::LeftParen => {
+                let inner = self.parenthesized_expr()?;
+                // A row in parentheses has no fields to take.
+                if matches!(inner, Expr::Tuple(_)) { Ok(inner) } else { self.indirection(inner) }
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn value(&self, token: Token, value: Value) -> Expr {
+        Expr::Value(ValueWithSpan { value, span: self.span(token) })
+    }
+
+    fn word(&mut self, keyword: K) -> Result<Expr> {
+        let token = self.peek();
+        let simple = match keyword {
+            K::Plain => None,
+            K::True => Some(Value::Boolean(true)),
+            K::False => Some(Value::Boolean(false)),
+            K::Null => Some(Value::Null),
+            _ => None,
+        };
+        if let Some(value) = simple {
+            self.take();
+            return Ok(self.value(token, value));
+        }
+        if keyword == K::Plain {
+            let first = self.take_ident()?;
+            return self.named(first);
+        }
+        let called = self.kind_at(1) == Kind::LeftParen;
+        match keyword {
+            K::Case => self.case(),
+            K::Array => self.array(),
+            K::Default => {
+                self.take();
+                Ok(extra::default_mark(self.span(token)))
+            }
+            K::Exists if called => {
+                self.take();
+                let subquery = self.subquery()?;
+                Ok(Expr::Exists { subquery, negated: false })
+            }
+            K::Row if called => self.row(),
+            K::CurrentDate
+            | K::CurrentTime
+            | K::CurrentTimestamp
+            | K::Localtime
+            | K::Localtimestamp
+            | K::CurrentUser
+            | K::CurrentRole
+            | K::SessionUser
+            | K::User
+            | K::CurrentCatalog => self.value_function(),
+            K::CurrentSchema if !called => self.value_function(),
+            K::Interval => self.interval(),
+            K::Cast if called => self.cast(),
+            _ if called && Self::has_own_syntax(keyword) => self.special_call(keyword),
+            _ => self.other_word(keyword, called),
+        }
+    }
+
+    /// A keyword that is used as a name, or begins the name of a type.
+    fn other_word(&mut self, keyword: K, called: bool) -> Result<Expr> {
+        if let Some(constant) = self.typed_constant()? {
+            return Ok(constant);
+        }
+        let usable = match keyword.class() {
+            Class::Unreserved => true,
+            Class::ColumnName => !called,
+            Class::TypeOrFunctionName => called || self.string_at(1),
+            Class::Reserved => false,
+        };
+        if !usable {
+            return Err(self.unexpected());
+        }
+        let first = self.take_ident()?;
+        self.named(first)
+    }
+
+    fn string_at(&self, ahead: usize) -> bool {
+        matches!(self.kind_at(ahead), Kind::String | Kind::EscapeString | Kind::UnicodeString | Kind::DollarString)
+    }
+
+    /// `numeric(10, 2) '1.5'`: a type whose name is a keyword, and a literal.
+    fn typed_constant(&mut self) -> Result<Option<Expr>> {
+        let mark = self.mark();
+        if let Ok(Some(data_type)) = self.keyword_type()
+            && self.at_string()
+        {
+            return self.typed_string(data_type).map(Some);
+        }
+        self.back_to(mark);
+        Ok(None)
+    }
+
+    fn typed_string(&mut self, data_type: sqlparser::ast::DataType) -> Result<Expr> {
+        let token = self.peek();
+        let text = self.string()?;
+        let value = ValueWithSpan { value: Value::SingleQuotedString(text), span: self.span(token) };
+        Ok(Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: false }))
+    }
+
+    /// A column, a call, or a literal of a named type, whose first name has been taken.
+    fn named(&mut self, first: Ident) -> Result<Expr> {
+        match self.kind() {
+            Kind::Dot => {}
+            Kind::LeftParen => return self.call(ObjectName(vec![ObjectNamePart::Identifier(first)])),
+            Kind::LeftBracket => return self.indirection(Expr::Identifier(first)),
+            _ if self.at_string() => {
+                let data_type = self.generic_type(first)?;
+                return self.typed_string(data_type);
+            }
+            _ => return Ok(Expr::Identifier(first)),
+        }
+        let mut parts = vec![first];
+        while self.kind() == Kind::Dot {
+            self.take();
+            if self.kind() == Kind::Star {
+                let star = self.take();
+                return Ok(Expr::QualifiedWildcard(ObjectName::from(parts), self.attached(star)));
+            }
+            parts.push(self.label()?);
+        }
+        match self.kind() {
+            Kind::LeftParen => self.call(ObjectName::from(parts)),
+            Kind::LeftBracket => self.indirection(Expr::CompoundIdentifier(parts)),
+            _ if self.at_string() => {
+                let data_type = sqlparser::ast::DataType::Custom(ObjectName::from(parts), Vec::new());
+                self.typed_string(data_type)
+            }
+            _ => Ok(Expr::CompoundIdentifier(parts)),
+        }
+    }
+
+    /// A token kept in the tree for its place alone.
+    pub(crate) fn attached(&self, token: Token) -> AttachedToken {
+        AttachedToken(sqlparser::tokenizer::TokenWithSpan {
+            token: sqlparser::tokenizer::Token::EOF,
+            span: self.span(token),
+        })
+    }
+
+    /// Fields and subscripts after an operand.
+    pub(crate) fn indirection(&mut self, root: Expr) -> Result<Expr> {
+        let mut access_chain = Vec::new();
+        loop {
+            match self.kind() {
+                Kind::Dot => {
+                    self.take();
+                    if self.kind() == Kind::Star {
+                        let star = self.take();
+                        let root = Self::accessed(root, access_chain);
+                        // `(composite).*`: the tree has names only, so the wildcard is a field.
+                        let field = Expr::Wildcard(self.attached(star));
+                        return Ok(Self::accessed(root, vec![AccessExpr::Dot(field)]));
+                    }
+                    access_chain.push(AccessExpr::Dot(Expr::Identifier(self.label()?)));
+                }
+                Kind::LeftBracket => {
+                    self.take();
+                    access_chain.push(AccessExpr::Subscript(self.subscript()?));
+                }
+                _ => return Ok(Self::accessed(root, access_chain)),
+            }
+        }
+    }
+
+    fn accessed(root: Expr, access_chain: Vec<AccessExpr>) -> Expr {
+        if access_chain.is_empty() {
+            return root;
+        }
+        Expr::CompoundFieldAccess { root: Box::new(root), access_chain }
+    }
+
+    fn subscript(&mut self) -> Result<Subscript> {
+        let bound = |cursor: &mut Self| match cursor.kind() {
+            Kind::Colon | Kind::RightBracket => Ok(None),
+            _ => cursor.expr().map(Some),
+        };
+        let lower_bound = bound(self)?;
+        if self.accept(Kind::Colon) {
+            let upper_bound = bound(self)?;
+            self.expect(Kind::RightBracket)?;
+            return Ok(Subscript::Slice { lower_bound, upper_bound, stride: None });
+        }
+        let Some(index) = lower_bound else { return Err(self.unexpected()) };
+        self.expect(Kind::RightBracket)?;
+        Ok(Subscript::Index { index })
+    }
+
+    /// Whether what follows, after opening parentheses, begins a query.
+    pub(crate) fn at_subquery(&self) -> bool {
+        let mut ahead = 0;
+        while self.kind_at(ahead) == Kind::LeftParen {
+            ahead += 1;
+        }
+        ahead > 0 && matches!(self.keyword_at(ahead), K::Select | K::Values | K::With | K::Table)
+    }
+
+    /// A query in parentheses.
+    pub(crate) fn subquery(&mut self) -> Result<Box<Query>> {
+        if !self.at_subquery() {
+            self.expect(Kind::LeftParen)?;
+            return Err(self.unexpected());
+        }
+        self.expect(Kind::LeftParen)?;
+        let query = self.query()?;
+        self.expect(Kind::RightParen)?;
+        Ok(Box::new(query))
+    }
+
+    /// What begins with a parenthesis: an expression, a row, a subquery.
+    pub(crate) fn parenthesized_expr(&mut self) -> Result<Expr> {
+        self.deeper(|cursor| {
+            let query = cursor.at_subquery();
+            cursor.expect(Kind::LeftParen)?;
+            let first = if query { cursor.query_or_expr()? } else { cursor.expr()? };
+            if cursor.accept(Kind::RightParen) {
+                return Ok(match first {
+                    Expr::Subquery(query) => Expr::Subquery(query),
+                    first => Expr::Nested(Box::new(first)),
+                });
+            }
+            let mut items = vec![first];
+            while cursor.accept(Kind::Comma) {
+                items.push(cursor.expr()?);
+            }
+            cursor.expect(Kind::RightParen)?;
+            Ok(Expr::Tuple(items))
+        })
+    }
+
+    /// After a parenthesis that may begin a query: `(SELECT …) UNION …` is one, `(SELECT …) + 1` is an expression.
+    fn query_or_expr(&mut self) -> Result<Expr> {
+        if self.kind() != Kind::LeftParen {
+            return Ok(Expr::Subquery(Box::new(self.query()?)));
+        }
+        let first = match self.parenthesized_expr()? {
+            Expr::Subquery(query) if self.continues_query() => {
+                let query = self.rest_of_query(*query)?;
+                return Ok(Expr::Subquery(Box::new(query)));
+            }
+            Expr::Subquery(query) if self.kind() == Kind::RightParen => return Ok(Expr::Subquery(query)),
+            Expr::Tuple(items) => Expr::Tuple(items),
+            other => self.indirection(other)?,
+        };
+        self.rest_of_expr(first)
+    }
+
+    fn case(&mut self) -> Result<Expr> {
+        let start = self.take();
+        let operand = if self.keyword() == K::When { None } else { Some(Box::new(self.expr()?)) };
+        let mut conditions = Vec::new();
+        while self.accept_word(K::When) {
+            let condition = self.expr()?;
+            self.expect_word(K::Then)?;
+            conditions.push(CaseWhen { condition, result: self.expr()? });
+        }
+        if conditions.is_empty() {
+            return Err(self.unexpected());
+        }
+        let else_result = if self.accept_word(K::Else) { Some(Box::new(self.expr()?)) } else { None };
+        let end = self.expect_word(K::End)?;
+        Ok(Expr::Case {
+            case_token: self.attached(start),
+            end_token: self.attached(end),
+            operand,
+            conditions,
+            else_result,
+        })
+    }
+
+    fn array(&mut self) -> Result<Expr> {
+        if self.kind_at(1) == Kind::LeftParen {
+            let name = self.take_ident()?;
+            let query = self.subquery()?;
+            let mut function = extra::call(name, Vec::new());
+            function.args = FunctionArguments::Subquery(query);
+            return Ok(Expr::Function(function));
+        }
+        self.take();
+        if self.kind() != Kind::LeftBracket {
+            return Err(self.unexpected());
+        }
+        self.array_items(true)
+    }
+
+    /// `[…]`, which nests in ARRAY without the word.
+    fn array_items(&mut self, named: bool) -> Result<Expr> {
+        self.deeper(|cursor| {
+            cursor.expect(Kind::LeftBracket)?;
+            let mut elem = Vec::new();
+            if cursor.kind() != Kind::RightBracket {
+                elem = cursor.list(|cursor| match cursor.kind() {
+                    Kind::LeftBracket => cursor.array_items(false),
+                    _ => cursor.expr(),
+                })?;
+            }
+            cursor.expect(Kind::RightBracket)?;
+            Ok(Expr::Array(Array { elem, named }))
+        })
+    }
+
+    fn row(&mut self) -> Result<Expr> {
+        self.take();
+        self.expect(Kind::LeftParen)?;
+        let items = if self.kind() == Kind::RightParen { Vec::new() } else { self.list(Self::expr)? };
+        self.expect(Kind::RightParen)?;
+        Ok(Expr::Tuple(items))
+    }
+
+    /// CURRENT_DATE and the like: calls without parentheses.
+    fn value_function(&mut self) -> Result<Expr> {
+        let keyword = self.keyword();
+        let name = self.take_ident()?;
+        let mut function: Function = extra::call(name, Vec::new());
+        let takes_precision =
+            matches!(keyword, K::CurrentTime | K::CurrentTimestamp | K::Localtime | K::Localtimestamp);
+        if takes_precision && self.accept(Kind::LeftParen) {
+            let token = self.expect(Kind::Integer)?;
+            let precision = self.value(token, Value::Number(self.text_of(token).to_owned(), false));
+            function.args = extra::call(Ident::new(""), vec![precision]).args;
+            self.expect(Kind::RightParen)?;
+        } else {
+            function.args = FunctionArguments::None;
+        }
+        Ok(Expr::Function(function))
+    }
+
+    /// `INTERVAL '1' DAY`, or the word as a name.
+    fn interval(&mut self) -> Result<Expr> {
+        let mark = self.mark();
+        let first = self.take_ident()?;
+        let mut precision = None;
+        if self.kind() == Kind::LeftParen && self.kind_at(1) == Kind::Integer && self.kind_at(2) == Kind::RightParen {
+            self.back_to(mark);
+            if let Some(sqlparser::ast::DataType::Interval { precision: said, .. }) = self.keyword_type()? {
+                precision = said;
+            }
+        }
+        if !self.at_string() {
+            self.back_to(mark);
+            return if self.kind_at(1) == Kind::LeftParen {
+                Err(self.unexpected_at(self.peek()))
+            } else {
+                self.take();
+                self.named(first)
+            };
+        }
+        let token = self.peek();
+        let text = self.string()?;
+        let value = Box::new(self.value(token, Value::SingleQuotedString(text)));
+        let (fields, seconds) = self.interval_fields()?;
+        let data_type = sqlparser::ast::DataType::Interval { fields, precision: precision.or(seconds) };
+        if matches!(data_type, sqlparser::ast::DataType::Interval { fields: None, precision: None }) {
+            return Ok(Expr::Interval(Interval {
+                value,
+                leading_field: None,
+                leading_precision: None,
+                last_field: None,
+                fractional_seconds_precision: None,
+            }));
+        }
+        // The type says exactly which fields count; the literal's own node could not.
+        let Expr::Value(value) = *value else {
+            return Err(SqlError::syntax("an interval's text is a literal"));
+        };
+        Ok(Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: false }))
+    }
+}
