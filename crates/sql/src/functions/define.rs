@@ -40,6 +40,17 @@ pub(crate) const fn aggregate(
     entry(name, args, returns, Body::Aggregate(make))
 }
 
+/// An aggregate WITHIN GROUP, with so many direct arguments. It sees NULLs.
+pub(crate) const fn ordered_set(
+    name: &'static str,
+    args: &'static [Type],
+    returns: Type,
+    direct: usize,
+    make: fn(&Site<'_>) -> Box<dyn Accumulator>,
+) -> Function {
+    entry(name, args, returns, Body::OrderedSet { direct, make }).with_nulls()
+}
+
 /// A window function: called with NULLs.
 pub(crate) const fn window(
     name: &'static str,
@@ -47,7 +58,7 @@ pub(crate) const fn window(
     returns: Type,
     which: WindowFunction,
 ) -> Function {
-    entry(name, args, returns, Body::Window(which))
+    entry(name, args, returns, Body::Window(which)).with_nulls()
 }
 
 /// A set-returning function with one column.

@@ -3,6 +3,7 @@
 //! In reading order: [`resolve`] finds the overload of a call among the built-in functions (whose names [`named`] and
 //! [`operators`] look up) and the user's; the other modules are the functions, by topic, each a table and what it names.
 
+mod aggregate;
 mod args;
 mod arithmetic;
 mod comparison;
@@ -15,6 +16,7 @@ mod pattern;
 mod registry;
 pub mod resolve;
 mod text;
+mod window;
 
 use crate::catalog::{Catalog, Oid, Volatility};
 use crate::error::Result;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::functions::{Function, arithmetic, comparison, degrees, math, numeric, pattern, text};
+use crate::functions::{Function, aggregate, arithmetic, comparison, degrees, math, numeric, pattern, text, window};
 
 type ByName = FxHashMap<&'static str, Vec<&'static Function>>;
 
@@ -21,6 +21,15 @@ static FUNCTIONS: &[&[Function]] = &[
     text::bytes::FUNCTIONS,
     text::pad::FUNCTIONS,
     text::pieces::FUNCTIONS,
+    aggregate::basic::FUNCTIONS,
+    aggregate::collect::FUNCTIONS,
+    aggregate::extreme::FUNCTIONS,
+    aggregate::ordered::FUNCTIONS,
+    aggregate::regression::FUNCTIONS,
+    aggregate::regression::COUNT,
+    aggregate::sum::FUNCTIONS,
+    aggregate::variance::FUNCTIONS,
+    window::FUNCTIONS,
 ];
 
 /// The tables of operators.
