@@ -168,7 +168,8 @@ impl Reader<'_> {
             match self.chars.next() {
                 Some((_, char)) if char == self.delimiter => {}
                 Some((_, '}')) => break,
-                Some((_, char)) => return self.fail(&format!("Unexpected \"{char}\" character.")),
+                Some((_, '{')) => return self.fail("Unexpected \"{\" character."),
+                Some(_) => return self.fail("Unexpected array element."),
                 None => return self.fail("Unexpected end of input."),
             }
         }
@@ -182,7 +183,7 @@ impl Reader<'_> {
 
     fn item(&mut self, depth: usize) -> Result<()> {
         if *self.leaf.get_or_insert(depth) != depth {
-            return self.fail("Multidimensional arrays must have sub-arrays with matching dimensions.");
+            return self.fail("Unexpected array element.");
         }
         if self.items.len() >= MAX_ITEMS {
             return Err(SqlError::new(

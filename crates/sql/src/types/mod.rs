@@ -35,6 +35,9 @@ pub mod reg;
 pub mod scalar;
 pub mod text;
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 pub use datum::{ArrayValue, Datum, EnumLabel, Interval, RecordShape, RecordValue};
 
 /// A type, by PostgreSQL's object id: built-in ones have fixed numbers, user-defined ones get theirs from the catalog.

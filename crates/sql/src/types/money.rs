@@ -26,7 +26,7 @@ pub fn parse(text: &str) -> Result<i64> {
     let (whole, fraction) = rest.split_once('.').unwrap_or((rest, ""));
     let whole: String = whole.chars().filter(|char| *char != ',').collect();
     let valid = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
-    if !valid(&whole) || !valid(fraction) || (whole.is_empty() && fraction.is_empty()) {
+    if !valid(&whole) || !valid(fraction) {
         return Err(invalid_syntax("money", text));
     }
     let cents: i128 =

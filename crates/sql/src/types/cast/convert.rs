@@ -47,7 +47,9 @@ fn from_integer(number: i64, from: Type, to: Type) -> Option<Result<Datum>> {
         Type::INT4 if is_oid_like(from) => Ok(Datum::Int(i64::from(number as i32))),
         _ if is_integer(to) => integer::fit(number, to).map(Datum::Int),
         _ if is_oid_like(to) => match from {
-            Type::INT8 => integer::fit(number, Type::OID).map(Datum::Int),
+            Type::INT8 if u32::try_from(number).is_err() => {
+                Err(SqlError::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, "OID out of range"))
+            }
             _ => Ok(Datum::Int(i64::from(number as u32))),
         },
         Type::NUMERIC => Ok(Datum::Numeric(Arc::new(Numeric::from(number)))),
@@ -63,13 +65,15 @@ fn from_integer(number: i64, from: Type, to: Type) -> Option<Result<Datum>> {
             Ok(byte) if byte < 128 => Ok(Datum::text((byte as char).to_string())),
             _ => Err(SqlError::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, "\"char\" out of range")),
         },
-        Type::BIT => {
-            let width = if from == Type::INT8 { 64 } else { 32 };
-            let digits = format!("{:064b}", number as u64);
-            Ok(Datum::text(&digits[64 - width..]))
-        }
         _ => return None,
     })
+}
+
+/// The lowest bits of an integer, as many as the bit string has; longer ones repeat the sign.
+pub(super) fn integer_to_bits(number: i64, modifier: i32) -> Datum {
+    let length = usize::try_from(modifier).unwrap_or(1);
+    let bit = |place: usize| if number >> place.min(63) & 1 == 1 { '1' } else { '0' };
+    Datum::text((0..length).rev().map(bit).collect::<String>())
 }
 
 fn from_float(number: f64, from: Type, to: Type) -> Option<Result<Datum>> {

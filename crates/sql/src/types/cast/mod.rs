@@ -108,6 +108,10 @@ fn convert_value(value: Datum, from: Type, to: Typed, explicit: bool, env: &dyn 
     if from == to.ty || to.ty == Type::ANY {
         return constrain_items(value, to, explicit);
     }
+    // How many bits there are decides which ones.
+    if let (Datum::Int(number), Type::INT4 | Type::INT8, Type::BIT) = (&value, from, to.ty) {
+        return Ok(convert::integer_to_bits(*number, to.modifier));
+    }
     if let Some(converted) = convert::known(&value, from, to.ty, env) {
         return convert::constrain(converted?, to, explicit);
     }

@@ -1,42 +1,119 @@
-//! Dates, times, timestamps, intervals.
+//! Dates, times, timestamps, intervals: reading, showing, computing with them.
 
+pub mod arithmetic;
+pub mod calendar;
 pub mod cast;
+pub mod extract;
+pub mod make;
+mod read;
+mod read_interval;
+mod read_iso;
+mod show;
+mod show_interval;
+mod token;
+mod units;
+mod words;
 pub mod zone;
 
-use crate::error::{Result, SqlError};
+use calendar::{DAY, SECOND};
+use read::{Bad, Moment, Want};
+use zone::Place;
+
+use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Env;
 use crate::types::Interval;
 
-macro_rules! later {
-    ($($name:ident($($arg:ident: $ty:ty),*) -> $out:ty;)*) => { $(
-        #[allow(missing_docs)]
-        pub fn $name($($arg: $ty),*) -> Result<$out> {
-            let _ = ($($arg),*);
-            Err(SqlError::unsupported("date and time input"))
+pub use show::{show_date, show_iso_8601, show_time, show_timestamp, show_timestamptz, show_timetz};
+pub use show_interval::show_interval;
+
+/// 1970-01-01.
+const UNIX_EPOCH_DAYS: i64 = -10_957;
+
+fn out_of_range(what: &str, text: &str) -> SqlError {
+    SqlError::new(SqlState::DATETIME_FIELD_OVERFLOW, format!("{what} out of range: \"{text}\""))
+}
+
+/// Reads a date.
+pub fn parse_date(text: &str, env: &dyn Env) -> Result<i32> {
+    match read::read(text, Want::Date, env).map_err(|bad| bad.error("date", text))? {
+        Moment::Infinity => Ok(i32::MAX),
+        Moment::MinusInfinity => Ok(i32::MIN),
+        Moment::Epoch => Ok(UNIX_EPOCH_DAYS as i32),
+        Moment::Point { civil, .. } => {
+            let days = civil.days();
+            match (calendar::FIRST_DATE..calendar::END_DATE).contains(&days) {
+                true => Ok(days as i32),
+                false => Err(out_of_range("date", text)),
+            }
         }
-    )* };
+    }
 }
-later! {
-    parse_date(text: &str, env: &dyn Env) -> i32;
-    parse_time(text: &str, modifier: i32, env: &dyn Env) -> i64;
-    parse_timetz(text: &str, modifier: i32, env: &dyn Env) -> (i64, i32);
-    parse_timestamp(text: &str, modifier: i32, env: &dyn Env) -> i64;
-    parse_timestamptz(text: &str, modifier: i32, env: &dyn Env) -> i64;
-    parse_interval(text: &str, modifier: i32, env: &dyn Env) -> Interval;
+
+/// Reads a time. A zone is understood, and forgotten.
+pub fn parse_time(text: &str, modifier: i32, env: &dyn Env) -> Result<i64> {
+    match read::read(text, Want::Time, env) {
+        Ok(Moment::Point { civil, .. }) => Ok(arithmetic::round_micros(read::time_of(&civil), modifier)),
+        Ok(_) => Err(Bad::Format.error("time", text)),
+        Err(bad) => Err(bad.error("time", text)),
+    }
 }
-macro_rules! later_show {
-    ($($name:ident($($arg:ident: $ty:ty),*);)*) => { $(
-        #[allow(missing_docs)]
-        pub fn $name(out: &mut String, $($arg: $ty),*) {
-            let _ = (out, $($arg),*);
+
+/// Reads a time with a zone, the connection's if it names none: microseconds, and seconds west of UTC.
+pub fn parse_timetz(text: &str, modifier: i32, env: &dyn Env) -> Result<(i64, i32)> {
+    let name = "time with time zone";
+    match read::read(text, Want::Time, env) {
+        Ok(Moment::Point { civil, place }) => {
+            let east = match place {
+                None => cast::current_offset(env),
+                Some(Place::Offset(east)) => east,
+                Some(place) => {
+                    let seconds = civil.days() * (DAY / SECOND) + civil.time() / SECOND;
+                    place.offset_of_local(seconds)
+                }
+            };
+            Ok((arithmetic::round_micros(read::time_of(&civil), modifier), -east))
         }
-    )* };
+        Ok(_) => Err(Bad::Format.error(name, text)),
+        Err(bad) => Err(bad.error(name, text)),
+    }
 }
-later_show! {
-    show_date(days: i32, env: &dyn Env);
-    show_time(micros: i64);
-    show_timetz(micros: i64, zone: i32);
-    show_timestamp(micros: i64, env: &dyn Env);
-    show_timestamptz(micros: i64, env: &dyn Env);
-    show_interval(interval: &Interval, env: &dyn Env);
+
+/// Reads a timestamp. A zone is understood, and forgotten.
+pub fn parse_timestamp(text: &str, modifier: i32, env: &dyn Env) -> Result<i64> {
+    match read::read(text, Want::Date, env).map_err(|bad| bad.error("timestamp", text))? {
+        Moment::Infinity => Ok(i64::MAX),
+        Moment::MinusInfinity => Ok(i64::MIN),
+        Moment::Epoch => Ok(UNIX_EPOCH_DAYS * DAY),
+        Moment::Point { civil, .. } => {
+            let micros = civil.micros().ok_or_else(|| out_of_range("timestamp", text))?;
+            Ok(arithmetic::round_micros(micros, modifier))
+        }
+    }
+}
+
+/// Reads a timestamp with a zone, the connection's if it names none.
+pub fn parse_timestamptz(text: &str, modifier: i32, env: &dyn Env) -> Result<i64> {
+    match read::read(text, Want::Date, env).map_err(|bad| bad.error("timestamp with time zone", text))? {
+        Moment::Infinity => Ok(i64::MAX),
+        Moment::MinusInfinity => Ok(i64::MIN),
+        Moment::Epoch => Ok(UNIX_EPOCH_DAYS * DAY),
+        Moment::Point { civil, place } => {
+            let seconds = civil.days() * (DAY / SECOND) + civil.time() / SECOND;
+            let east = match place {
+                Some(place) => place.offset_of_local(seconds),
+                None => zone::of_setting(&env.settings().time_zone).offset_of_local(seconds),
+            };
+            let time = i128::from(civil.days()) * i128::from(DAY) + i128::from(civil.time());
+            let instant = calendar::in_range(time - i128::from(east) * i128::from(SECOND));
+            Ok(arithmetic::round_micros(instant.ok_or_else(|| out_of_range("timestamp", text))?, modifier))
+        }
+    }
+}
+
+/// Reads an interval.
+pub fn parse_interval(text: &str, modifier: i32, env: &dyn Env) -> Result<Interval> {
+    let (wanted, _) = crate::types::modifier::unpack_interval(modifier);
+    let sql_standard = env.settings().interval_style == "sql_standard";
+    let interval = read_interval::read(text, wanted, sql_standard)?;
+    Ok(cast::fit_interval(interval, modifier))
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::error::{Result, SqlError, SqlState};
 use crate::types::numeric::Numeric;
-use crate::types::scalar::{float, integer};
+use crate::types::scalar::integer;
 use crate::types::{Datum, Type};
 
 pub use show::quote;
@@ -117,7 +117,7 @@ pub(crate) fn cast(json: &Json, to: Type) -> Option<Result<Datum>> {
         (Json::Bool(value), Type::BOOL) => Ok(Datum::Bool(*value)),
         (Json::Number(number), Type::NUMERIC) => Ok(Datum::Numeric(Arc::new(number.clone()))),
         (Json::Number(number), Type::FLOAT8) => number.to_f64().map(Datum::Float),
-        (Json::Number(number), Type::FLOAT4) => number.to_f64().and_then(float::narrow).map(Datum::Float),
+        (Json::Number(number), Type::FLOAT4) => number.to_f32().map(Datum::Float),
         (Json::Number(number), Type::INT2 | Type::INT4 | Type::INT8) => {
             let (least, most, name) = integer::range(to);
             number.to_integer(least, most, name).map(Datum::Int)

@@ -13,6 +13,7 @@ pub(super) fn parse(text: &str) -> Result<Json> {
 
 pub(super) fn validate(text: &str) -> Result<()> {
     let mut parser = Parser::new(text);
+    parser.lenient = true;
     parser.skip_value(0)?;
     parser.end()
 }
@@ -21,6 +22,8 @@ pub(super) fn validate(text: &str) -> Result<()> {
 pub(super) struct Parser<'a> {
     text: &'a str,
     at: usize,
+    /// Escapes that stand for no character are let through: the type json does not look at what they mean.
+    lenient: bool,
 }
 
 /// What a value begins with.
@@ -35,7 +38,7 @@ pub(super) enum Start {
 
 impl<'a> Parser<'a> {
     pub fn new(text: &'a str) -> Parser<'a> {
-        Parser { text, at: 0 }
+        Parser { text, at: 0, lenient: false }
     }
 
     pub fn at(&self) -> usize {
@@ -97,9 +100,8 @@ impl<'a> Parser<'a> {
         if self.accept(b']') {
             return Ok(());
         }
-        let mut expected = "array element or \"]\"";
         loop {
-            self.start(expected)?;
+            self.start("JSON value")?;
             item(self, depth + 1)?;
             if self.accept(b']') {
                 return Ok(());
@@ -107,7 +109,6 @@ impl<'a> Parser<'a> {
             if !self.accept(b',') {
                 return Err(self.unexpected("\",\" or \"]\""));
             }
-            expected = "JSON value";
         }
     }
 
@@ -169,8 +170,10 @@ impl<'a> Parser<'a> {
             valid &= exponent > 0;
             end += 1 + sign + exponent;
         }
-        if !valid || self.token().len() > end {
-            return Err(self.invalid_token());
+        let junk = word_length(&self.text[self.at + end..]);
+        if !valid || junk > 0 {
+            let end = self.at + end + junk;
+            return Err(self.fail(format!("Token \"{}\" is invalid.", &self.text[self.at..end]), end));
         }
         let number = &self.text[self.at..self.at + end];
         self.at += end;
@@ -230,6 +233,9 @@ impl<'a> Parser<'a> {
 
     fn unicode_escape(&mut self, value: &mut String) -> Result<()> {
         let high = self.hex()?;
+        if self.lenient {
+            return Ok(());
+        }
         let char = match high {
             0xD800..0xDC00 => {
                 if !self.text[self.at..].starts_with("\\u") {
@@ -281,12 +287,9 @@ impl<'a> Parser<'a> {
     /// The token here, as complaints name it: a whole word, or one character.
     pub fn token(&self) -> &'a str {
         let rest = &self.text[self.at..];
-        let word =
-            |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '-' | '+') || !char.is_ascii();
-        let length = rest.chars().take_while(|char| word(*char)).map(char::len_utf8).sum();
-        match length {
+        match word_length(rest) {
             0 => &rest[..rest.chars().next().map_or(0, char::len_utf8)],
-            _ => &rest[..length],
+            length => &rest[..length],
         }
     }
 
@@ -347,6 +350,12 @@ impl<'a> Parser<'a> {
             if more { "..." } else { "" }
         )
     }
+}
+
+/// How much of a text is letters, digits and the like.
+fn word_length(text: &str) -> usize {
+    let word = |char: &char| char.is_ascii_alphanumeric() || *char == '_' || !char.is_ascii();
+    text.chars().take_while(word).map(char::len_utf8).sum()
 }
 
 fn build(parser: &mut Parser<'_>, depth: usize) -> Result<Json> {
