@@ -14,6 +14,7 @@ mod slt;
 mod store;
 mod table1;
 mod wire;
+mod wire_speed;
 
 use std::io::{self, BufWriter, Write};
 
@@ -38,6 +39,7 @@ enum Command {
     Slt(slt::Arguments),
     ReplayClients(replay::Arguments),
     Interleave(interleave::Arguments),
+    WireSpeed(wire_speed::Arguments),
 }
 
 /// Print a history as a database at some level could have produced it
@@ -109,6 +111,7 @@ fn main() -> io::Result<()> {
         Some(Command::Slt(arguments)) => slt::run(&arguments, &mut out)?,
         Some(Command::ReplayClients(arguments)) => replay::run(&arguments, &mut out)?,
         Some(Command::Interleave(arguments)) => interleave::run(&arguments, &mut out)?,
+        Some(Command::WireSpeed(arguments)) => wire_speed::run(&arguments, &mut out)?,
         None => generate(&history, &mut out)?,
     }
     out.flush()
