@@ -5,11 +5,13 @@
 
 mod causes;
 mod coverage;
+mod hermitage;
 mod interleave;
 mod list_append;
 mod random;
 mod registers;
 mod replay;
+mod sessions;
 mod slt;
 mod store;
 mod table1;
@@ -40,6 +42,7 @@ enum Command {
     ReplayClients(replay::Arguments),
     Interleave(interleave::Arguments),
     WireSpeed(wire_speed::Arguments),
+    Hermitage(hermitage::Arguments),
 }
 
 /// Print a history as a database at some level could have produced it
@@ -112,6 +115,7 @@ fn main() -> io::Result<()> {
         Some(Command::ReplayClients(arguments)) => replay::run(&arguments, &mut out)?,
         Some(Command::Interleave(arguments)) => interleave::run(&arguments, &mut out)?,
         Some(Command::WireSpeed(arguments)) => wire_speed::run(&arguments, &mut out)?,
+        Some(Command::Hermitage(arguments)) => hermitage::run(&arguments, &mut out)?,
         None => generate(&history, &mut out)?,
     }
     out.flush()

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::io;
 
-use super::generate::Script;
-use super::server::{Event, Server, Transcript};
+use crate::sessions::{Event, Script, Server, Transcript};
 
 /// Making a script smaller stops after so many attempts.
 const ATTEMPTS: usize = 150;

@@ -1,6 +1,7 @@
 //! Random scripts: a few sessions with short transactions over few rows, in one order.
 
 use crate::random::Random;
+use crate::sessions::{Script, Step};
 
 /// Which isolation levels the transactions of a script use.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -13,24 +14,11 @@ pub(super) enum Levels {
     Mixed,
 }
 
-/// A statement of a session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Step {
-    /// From 0.
-    pub(super) session: usize,
-    pub(super) sql: String,
-}
-
 /// Makes a statement.
 type Kind = fn(&mut Random) -> String;
 
-/// What is run on both servers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Script {
-    pub(super) setup: Vec<String>,
-    pub(super) sessions: usize,
-    pub(super) steps: Vec<Step>,
-}
+/// The tables of every script.
+pub(super) const TABLES: &[&str] = &["acct", "parent", "child", "uniq"];
 
 /// What the foreign key does.
 const ACTIONS: [&str; 5] = [
@@ -111,7 +99,8 @@ pub(super) fn script(seed: u64, levels: Levels) -> Script {
             steps.push(Step { session, sql });
         }
     }
-    Script { setup: setup(ACTIONS[random.below(ACTIONS.len() as u32) as usize]), sessions, steps }
+    let setup = setup(ACTIONS[random.below(ACTIONS.len() as u32) as usize]);
+    Script { tables: TABLES, setup, sessions, steps }
 }
 
 /// The kinds of statements of one script: few, so that sessions meet.

@@ -4,17 +4,16 @@
 mod difference;
 mod generate;
 mod serial;
-mod server;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use crate::sessions::Server;
 use crate::wire::{FreshDatabase, Url};
 use difference::Difference;
 use generate::Levels;
-use server::Server;
 
 /// Run random interleavings of sessions on a server and on PostgreSQL, and compare results, errors and waits
 #[derive(clap::Args)]

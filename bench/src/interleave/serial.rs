@@ -6,9 +6,9 @@
 
 use std::io::{self, Write};
 
-use super::generate::{self, Script, Step};
-use super::server::{Server, Transcript};
+use super::generate;
 use crate::random::Random;
+use crate::sessions::{Script, Server, Step, Transcript};
 
 /// Statements whose results do not depend on who else is there.
 const STATEMENTS: [&str; 12] = [
@@ -97,7 +97,7 @@ fn script(seed: u64) -> Script {
             steps.push(Step { session, sql });
         }
     }
-    Script { setup: generate::setup(""), sessions, steps }
+    Script { tables: generate::TABLES, setup: generate::setup(""), sessions, steps }
 }
 
 /// A transaction that committed: its session and its steps.
@@ -114,24 +114,13 @@ fn committed(script: &Script, seen: &Transcript) -> Vec<Committed> {
             steps.push(at);
             if step.sql == "COMMIT" {
                 let steps = std::mem::take(&mut steps);
-                if outcome(script, seen, at) == Some("COMMIT") {
+                if seen.outcome(script, at) == Some("COMMIT") {
                     committed.push(Committed { session, steps });
                 }
             }
         }
     }
     committed
-}
-
-/// What a step gave in the end: if it waited, that is in a later event, which let it go on.
-fn outcome<'a>(script: &Script, seen: &'a Transcript, step: usize) -> Option<&'a str> {
-    let at = seen.events.iter().position(|event| event.step == step)?;
-    if seen.events[at].outcome != "waits" {
-        return Some(&seen.events[at].outcome);
-    }
-    let session = script.steps[step].session;
-    let mut later = seen.events[at + 1..].iter().flat_map(|event| &event.released);
-    later.find(|(other, _)| *other == session).map(|(_, outcome)| outcome.as_str())
 }
 
 /// Orders of all numbers up to the length that keep each session's order.
@@ -167,6 +156,6 @@ fn serial_run_agrees(
     let serial = Script { steps: steps.iter().map(|&at| script.steps[at].clone()).collect(), ..script.clone() };
     let expected = postgres.run(&serial)?;
     let mut pairs = steps.iter().zip(&expected.events);
-    let same = pairs.all(|(&step, event)| outcome(script, seen, step) == Some(event.outcome.as_str()));
+    let same = pairs.all(|(&step, event)| seen.outcome(script, step) == Some(event.outcome.as_str()));
     Ok(same && expected.tables == seen.tables)
 }

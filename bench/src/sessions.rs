@@ -1,3 +1,5 @@
+//! Scripts of several sessions, and what a server does with them.
+//!
 //! Runs a script on a server, one statement at a time, and notes what happens: results, errors, who waits, who goes on.
 //!
 //! A statement that does not come back waits for a lock: the server says so. Only when every session has come back or
@@ -8,7 +10,6 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::generate::Script;
 use crate::wire::{Answer, Connection, Outcome, Url};
 
 /// What every session sends first: deadlocks are looked for soon, and rows are visited in the order of keys.
@@ -22,26 +23,44 @@ const AFTER_WAIT: Duration = Duration::from_millis(40);
 /// Nothing takes this long.
 const STUCK: Duration = Duration::from_secs(20);
 
+/// A statement of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// From 0.
+    pub(crate) session: usize,
+    pub(crate) sql: String,
+}
+
+/// What is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Script {
+    /// The tables that the set-up makes, and whose rows are read at the end.
+    pub(crate) tables: &'static [&'static str],
+    pub(crate) setup: Vec<String>,
+    pub(crate) sessions: usize,
+    pub(crate) steps: Vec<Step>,
+}
+
 /// What happened at one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Event {
+pub(crate) struct Event {
     /// Which step of the script.
-    pub(super) step: usize,
+    pub(crate) step: usize,
     /// The result, or `waits`.
-    pub(super) outcome: String,
+    pub(crate) outcome: String,
     /// Other sessions that went on because of it, with their results.
-    pub(super) released: Vec<(usize, String)>,
+    pub(crate) released: Vec<(usize, String)>,
 }
 
 /// What happened, and the rows at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Transcript {
-    pub(super) events: Vec<Event>,
-    pub(super) tables: Vec<String>,
+pub(crate) struct Transcript {
+    pub(crate) events: Vec<Event>,
+    pub(crate) tables: Vec<String>,
 }
 
 /// A server with a database for scripts.
-pub(super) struct Server {
+pub(crate) struct Server {
     url: Url,
     control: Connection,
     probe: Probe,
@@ -59,7 +78,7 @@ enum Probe {
 }
 
 impl Server {
-    pub(super) fn open(url: &Url) -> io::Result<Server> {
+    pub(crate) fn open(url: &Url) -> io::Result<Server> {
         let mut control = Connection::open(url)?;
         let probe = if control.simple(&Probe::BlockingPids.question(&[0])).code().is_none() {
             Probe::BlockingPids
@@ -72,11 +91,19 @@ impl Server {
     }
 
     /// Makes the tables anew and runs the script.
-    pub(super) fn run(&mut self, script: &Script) -> io::Result<Transcript> {
-        self.control.simple("DROP TABLE IF EXISTS acct, child, parent, uniq CASCADE").ok()?;
-        for statement in &script.setup {
-            self.control.simple(statement).ok()?;
-        }
+    pub(crate) fn run(&mut self, script: &Script) -> io::Result<Transcript> {
+        self.set_up(script)?;
+        self.play(script)
+    }
+
+    /// Makes the tables anew.
+    pub(crate) fn set_up(&mut self, script: &Script) -> io::Result<()> {
+        self.control.simple(&format!("DROP TABLE IF EXISTS {} CASCADE", script.tables.join(", "))).ok()?;
+        script.setup.iter().try_for_each(|statement| self.control.simple(statement).ok().map(drop))
+    }
+
+    /// Runs the steps on the tables as they are.
+    pub(crate) fn play(&mut self, script: &Script) -> io::Result<Transcript> {
         let mut running = Running::start(self, script.sessions)?;
         let mut transcript = Transcript::default();
         let mut left: Vec<usize> = (0..script.steps.len()).collect();
@@ -87,11 +114,29 @@ impl Server {
             transcript.events.push(event);
         }
         running.stop();
-        for table in ["acct", "parent", "child", "uniq"] {
+        for table in script.tables {
             let answer = self.control.simple(&format!("SELECT * FROM {table} ORDER BY 1"));
             transcript.tables.push(format!("{table}: {}", text(&answer)));
         }
         Ok(transcript)
+    }
+
+    /// Sends a statement beside the sessions.
+    pub(crate) fn control(&mut self, sql: &str) -> Answer {
+        self.control.simple(sql)
+    }
+}
+
+impl Transcript {
+    /// What a step gave in the end: if it waited, that is in a later event, which let it go on.
+    pub(crate) fn outcome(&self, script: &Script, step: usize) -> Option<&str> {
+        let at = self.events.iter().position(|event| event.step == step)?;
+        if self.events[at].outcome != "waits" {
+            return Some(&self.events[at].outcome);
+        }
+        let session = script.steps[step].session;
+        let mut later = self.events[at + 1..].iter().flat_map(|event| &event.released);
+        later.find(|(other, _)| *other == session).map(|(_, outcome)| outcome.as_str())
     }
 }
 
