@@ -4,6 +4,7 @@ pub mod arithmetic;
 pub mod calendar;
 pub mod cast;
 pub mod extract;
+pub mod format;
 pub mod make;
 mod read;
 mod read_interval;

@@ -61,6 +61,11 @@ fn dates_and_times_are_those_of_postgresql() {
 }
 
 #[test]
+fn templates_are_those_of_postgresql() {
+    check(include_str!("templates.txt"));
+}
+
+#[test]
 fn casts_are_those_of_postgresql() {
     check(include_str!("casts.txt"));
 }

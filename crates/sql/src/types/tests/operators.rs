@@ -3,7 +3,7 @@
 use super::{World, show};
 use crate::error::Result;
 use crate::types::datetime::extract::{Source, extract, trunc_interval, trunc_timestamp, trunc_timestamptz};
-use crate::types::datetime::{arithmetic, zone};
+use crate::types::datetime::{arithmetic, format, zone};
 use crate::types::json::{Json, raw};
 use crate::types::numeric::Numeric;
 use crate::types::{Datum, Interval, Type, Typed, compare};
@@ -118,6 +118,20 @@ pub(super) fn call(name: &str, args: &[Datum], types: &[Typed], world: &World) -
                 }
             }
         }
+        "to_char" => match types[0].ty {
+            Type::INTERVAL => format::interval_to_char(&interval(0), &text(1)),
+            Type::TIMESTAMPTZ => {
+                let kind = zone.at(micros(0).div_euclid(1_000_000));
+                let local = arithmetic::to_local(micros(0), &zone);
+                format::timestamp_to_char(local, Some((kind.offset, &kind.abbreviation)), &text(1))
+            }
+            _ => format::timestamp_to_char(micros(0), None, &text(1)),
+        },
+        "to_timestamp" => {
+            let instant = format::to_timestamp(&text(0), &text(1), world)?;
+            Ok(show(&Datum::Timestamp(instant), Type::TIMESTAMPTZ, world))
+        }
+        "to_date" => Ok(show(&Datum::Date(format::to_date(&text(0), &text(1))?), Type::DATE, world)),
         "contains" => yes_no(json(0).contains(&json(1))),
         "concat" => jsonb(Ok(json(0).concat(&json(1)))),
         "has_key" => yes_no(json(0).has_key(&text(1))),
