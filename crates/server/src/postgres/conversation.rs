@@ -45,6 +45,8 @@ pub(crate) enum Mode {
         /// The statements of the simple query that come after it; `None` in the extended protocol.
         rest: Option<VecDeque<Arc<str>>>,
     },
+    /// Nothing: the client does not follow.
+    Lost,
 }
 
 /// Whether the conversation goes on.
@@ -102,13 +104,16 @@ impl Conversation {
             Err(_) if matches!(self.mode, Mode::Skip) => {}
             Err(error) => self.malformed(kind, error),
         }
-        Flow::Continue
+        match self.mode {
+            Mode::Lost => Flow::Over,
+            _ => Flow::Continue,
+        }
     }
 
     fn request(&mut self, kind: u8, request: Request<'_>) {
         match (&self.mode, request) {
             (Mode::Skip, Request::Sync) => self.sync(),
-            (Mode::Skip, _) => {}
+            (Mode::Skip | Mode::Lost, _) => {}
             (Mode::Copy { .. }, request) => self.copy_request(kind, request),
             (Mode::Ready, Request::Query(sql)) => self.query(sql),
             (Mode::Ready, Request::Sync) => self.sync(),

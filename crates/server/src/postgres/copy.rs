@@ -18,7 +18,7 @@ impl Conversation {
             }
             // Pipelines may have sent these before they knew that there would be a COPY.
             Request::Flush | Request::Sync => return,
-            _ => Err(malformed(format!("unexpected message type 0x{kind:02X} during COPY from stdin"))),
+            _ => return self.copy_interrupted(kind),
         };
         match done {
             Ok(None) => {}
@@ -40,6 +40,14 @@ impl Conversation {
         }
         self.out.complete(tag);
         self.run_statements(rest);
+    }
+
+    /// The client believes that there is no COPY. Who knows what else it believes.
+    fn copy_interrupted(&mut self, kind: u8) {
+        self.mode = Mode::Lost;
+        self.connection.fail();
+        self.out.error("ERROR", &malformed(format!("unexpected message type 0x{kind:02X} during COPY from stdin")));
+        self.farewell(&malformed("terminating connection because protocol synchronization was lost"));
     }
 
     pub(crate) fn copy_failed(&mut self, error: SqlError) {

@@ -203,6 +203,8 @@ impl Conversation {
             self.without_rows(outcome);
             return Ok(());
         };
+        // Whoever asks by the wire does not know that it was a FETCH.
+        let tag = if tag.starts_with("FETCH") { "SELECT".to_owned() } else { tag };
         let state = State::Rows { columns, rows: rows.into_iter(), tag };
         self.hand_out(&mut Portal { statement, formats: Vec::new(), state }, name, max_rows)
     }

@@ -62,12 +62,11 @@ pub(crate) fn row(
     written
 }
 
-/// A tag: those of SELECT and FETCH count the rows that were handed out.
+/// A tag counts the rows that were handed out: `SELECT` is `SELECT 2`, and `INSERT 0 3` of which one was left is
+/// `INSERT 0 1`.
 pub(crate) fn tag(tag: &str, rows: usize) -> String {
-    match tag.ends_with(|last: char| last.is_ascii_digit()) {
-        true => tag.to_owned(),
-        false => format!("{tag} {rows}"),
-    }
+    let command = tag.trim_end_matches(|last: char| last.is_ascii_digit()).trim_end();
+    format!("{command} {rows}")
 }
 
 /// The bytes of a value as PostgreSQL keeps it (`typlen`); -1: it varies; -2: it ends with a zero byte.

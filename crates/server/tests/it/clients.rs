@@ -1,0 +1,72 @@
+//! Real drivers and frameworks, each with a program of its own under `tests/clients`. `install.sh` there gets what they
+//! need; a test whose driver is missing is skipped with a word.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::target::Target;
+
+fn programs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
+}
+
+/// Something that `install.sh` has installed.
+fn installed(path: &str) -> Option<PathBuf> {
+    let folder =
+        std::env::var_os("SKEW_CLIENTS").map_or_else(|| programs().join("../../../../target/clients"), PathBuf::from);
+    let path = folder.join(path);
+    if !path.exists() {
+        eprintln!("skipped: there is no {}; crates/server/tests/clients/install.sh gets it", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+#[track_caller]
+fn passes(command: &mut Command) {
+    let output = command.current_dir(programs()).output().expect("the program starts");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}\n{out}\n{err}", output.status);
+}
+
+fn python(program: &str) {
+    if let Some(python) = installed("python/bin/python") {
+        passes(Target::new().command(python).arg(program));
+    }
+}
+
+#[test]
+fn psycopg_works() {
+    python("psycopg_client.py");
+}
+
+#[test]
+fn sqlalchemy_works() {
+    python("sqlalchemy_client.py");
+}
+
+#[test]
+fn django_works() {
+    python("django_client.py");
+}
+
+#[test]
+fn node_postgres_works() {
+    if let Some(modules) = installed("node/node_modules") {
+        passes(Target::new().command("node").env("NODE_PATH", modules).arg("node_client.js"));
+    }
+}
+
+#[test]
+fn jdbc_works() {
+    if let Some(driver) = installed("jdbc/postgresql.jar") {
+        passes(Target::new().command("java").arg("-cp").arg(driver).arg("JdbcClient.java"));
+    }
+}
+
+#[test]
+fn sqlx_works() {
+    if let Some(program) = installed("sqlx/debug/skew-sqlx-client") {
+        passes(&mut Target::new().command(program));
+    }
+}

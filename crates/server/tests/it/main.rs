@@ -1,0 +1,12 @@
+//! The server over its sockets: real clients, the protocol message by message, and clients that misbehave.
+//!
+//! With `SKEW_TEST_POSTGRES=host:port` (user `postgres`, no password) the tests of clients and of the protocol run on a
+//! real PostgreSQL instead: what they expect is what it does.
+
+mod bad_clients;
+mod clients;
+mod locks;
+mod protocol;
+mod psql;
+mod raw;
+mod target;

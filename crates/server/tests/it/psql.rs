@@ -1,0 +1,98 @@
+//! psql: scripts in, text out. `SKEW_BLESS=1` with a real PostgreSQL writes what is expected anew.
+
+use std::path::{Path, PathBuf};
+
+use crate::target::{Target, has};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/psql")
+}
+
+#[track_caller]
+fn answers(script: &str) {
+    if !has("psql") {
+        return;
+    }
+    let target = Target::new();
+    let file = format!("{script}.sql");
+    // One pipe for both, so that errors stand where they happened.
+    let command = format!("exec psql -X -f {file} 2>&1");
+    let output = target.command("sh").args(["-c", &command]).current_dir(folder()).output().expect("psql runs");
+    let found = String::from_utf8(output.stdout).expect("text");
+    let path = folder().join(format!("{script}.out"));
+    if std::env::var_os("SKEW_BLESS").is_some() {
+        return std::fs::write(path, found).expect("the file can be written");
+    }
+    let expected = std::fs::read_to_string(path).expect("what is expected");
+    let line = expected.lines().zip(found.lines()).position(|(expected, found)| expected != found);
+    assert!(
+        expected == found,
+        "{script}.out differs from line {} on:\n{}",
+        line.map_or(expected.lines().count().min(found.lines().count()), |line| line) + 1,
+        difference(&expected, &found)
+    );
+}
+
+/// The lines that differ, roughly.
+fn difference(expected: &str, found: &str) -> String {
+    let mut out = String::new();
+    let (expected, found): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), found.lines().collect());
+    for line in expected.iter().filter(|line| !found.contains(line)) {
+        out += &format!("- {line}\n");
+    }
+    for line in found.iter().filter(|line| !expected.contains(line)) {
+        out += &format!("+ {line}\n");
+    }
+    out
+}
+
+#[test]
+fn sessions_look_as_in_postgresql() {
+    answers("session");
+}
+
+#[test]
+fn descriptions_look_as_in_postgresql() {
+    answers("describe");
+}
+
+#[test]
+fn databases_are_listed_made_and_dropped() {
+    if !has("psql") {
+        return;
+    }
+    let target = Target::new();
+    let script = "CREATE DATABASE made_here; \\l\n\\c made_here\nSELECT current_database(); \\c postgres\n\
+                  DROP DATABASE made_here; \\l made_here\n\\du\n\\conninfo\n";
+    let command = format!("psql -X <<'EOF' 2>&1\n{script}EOF\n");
+    let output = target.command("sh").args(["-c", &command]).output().expect("psql runs");
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(!out.contains("ERROR"), "{out}");
+    let listed = out.lines().any(|line| {
+        line.split_whitespace().collect::<Vec<_>>().starts_with(&["made_here", "|", "postgres", "|", "UTF8"])
+    });
+    assert!(listed, "{out}");
+    assert!(out.contains("DROP DATABASE"), "{out}");
+}
+
+#[test]
+fn pgbench_runs_without_an_error() {
+    if !has("pgbench") {
+        return;
+    }
+    let target = Target::new();
+    let seconds = std::env::var("SKEW_PGBENCH_SECONDS").unwrap_or_else(|_| "3".to_owned());
+    let made = target.command("pgbench").args(["-i", "-q", "-s", "1"]).output().expect("pgbench runs");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    for protocol in ["simple", "extended", "prepared"] {
+        let arguments = ["-T", &seconds, "-c", "4", "-j", "2", "-M", protocol, "--failures-detailed"];
+        let ran = target.command("pgbench").args(arguments).output().expect("pgbench runs");
+        let out = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        assert!(ran.status.success() && out.contains("number of failed transactions: 0"), "{protocol}: {out}");
+    }
+    // Every transaction added the same amount in three tables.
+    let sums = "SELECT (SELECT sum(abalance) FROM pgbench_accounts) = (SELECT sum(bbalance) FROM pgbench_branches) \
+                AND (SELECT sum(tbalance) FROM pgbench_tellers) = (SELECT sum(bbalance) FROM pgbench_branches)";
+    let checked = target.command("psql").args(["-XAtc", sums]).output().expect("psql runs");
+    assert_eq!(String::from_utf8_lossy(&checked.stdout).trim(), "t", "{}", String::from_utf8_lossy(&checked.stderr));
+}
