@@ -193,11 +193,16 @@ impl Shown<'_> {
     fn month(&self, out: &mut String, field: Field, case: Case, fill: bool) {
         let month = self.civil.month;
         if field == Field::RomanMonth {
-            // An interval of no months has none, one of minus a month has the last one.
-            if month == 0 {
+            // An interval of whole years has the last month, one of minus a month too; one of nothing has none.
+            if month == 0 && self.civil.year == 0 {
                 return;
             }
-            let at = if month < 0 { 12 + month } else { month - 1 };
+            let at = match month {
+                0 if self.civil.year < 0 => 0,
+                0 => 11,
+                ..0 => 12 + month,
+                _ => month - 1,
+            };
             return name(out, ROMAN[at as usize], case, 4, fill);
         }
         let Some(full) = usize::try_from(month - 1).ok().and_then(|at| MONTHS.get(at)) else { return };
