@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use crate::error::{Result, SqlError, SqlState};
+use crate::functions::define::Scalar;
+use crate::functions::{Env, Site};
 use crate::types::json::Json;
 use crate::types::numeric::Numeric;
-use crate::types::{ArrayValue, Datum, Interval};
+use crate::types::{ArrayValue, Datum, Interval, Typed};
 
 /// The arguments of a call, by place.
 pub(crate) trait Args {
@@ -116,6 +118,16 @@ fn mistyped<T>(wanted: &str, got: &Datum) -> Result<T> {
         _ => format!("a value is not of type {wanted} as it was bound"),
     };
     Err(SqlError::new(SqlState::INTERNAL_ERROR, message))
+}
+
+/// Calls a function that takes any number of arguments with the items of the array that is its last one.
+pub(crate) fn spread(env: &mut dyn Env, args: &[Datum], site: &Site<'_>, body: Scalar) -> Result<Datum> {
+    let fixed = args.len().saturating_sub(1);
+    let array = args.array(fixed)?;
+    let values: Vec<Datum> = args[..fixed].iter().chain(&array.items).cloned().collect();
+    let item = std::iter::repeat_n(Typed::from(array.element), array.items.len());
+    let types: Vec<Typed> = site.args[..fixed].iter().copied().chain(item).collect();
+    body(env, &values, &Site { args: &types, returns: site.returns })
 }
 
 /// `22003` with PostgreSQL's words: `integer out of range`.

@@ -66,14 +66,18 @@ pub(crate) const fn set(name: &'static str, args: &'static [Type], returns: Type
     entry(name, args, returns, Body::Set { columns: &[], rows })
 }
 
-/// A set-returning function with several columns.
+/// A set-returning function whose columns have names.
 pub(crate) const fn table(
     name: &'static str,
     args: &'static [Type],
     columns: &'static [(&'static str, Type)],
     rows: Rows,
 ) -> Function {
-    entry(name, args, Type::RECORD, Body::Set { columns, rows })
+    let returns = match columns {
+        [(_, only)] => *only,
+        _ => Type::RECORD,
+    };
+    entry(name, args, returns, Body::Set { columns, rows })
 }
 
 impl Function {

@@ -6,15 +6,18 @@
 mod aggregate;
 mod args;
 mod arithmetic;
+mod array;
 mod comparison;
 pub(crate) mod define;
 mod degrees;
+mod json;
 mod kinds;
 mod math;
 mod numeric;
 mod pattern;
 mod registry;
 pub mod resolve;
+mod series;
 mod text;
 mod window;
 
@@ -90,7 +93,7 @@ pub enum Body {
     Window(WindowFunction),
     /// Rows from values. The columns' names and types: `columns`, or one column named like the function.
     Set {
-        /// Names and types of its columns, if there are several.
+        /// Names and types of its columns, if they have names. One column is of the type that it returns.
         columns: &'static [(&'static str, Type)],
         /// The rows.
         rows: fn(&mut dyn Env, &[Datum], &Site<'_>) -> Result<Vec<Vec<Datum>>>,

@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::functions::{Function, aggregate, arithmetic, comparison, degrees, math, numeric, pattern, text, window};
+use crate::functions::{
+    Function, aggregate, arithmetic, array, comparison, degrees, json, math, numeric, pattern, series, text, window,
+};
 
 type ByName = FxHashMap<&'static str, Vec<&'static Function>>;
 
@@ -19,8 +21,19 @@ static FUNCTIONS: &[&[Function]] = &[
     pattern::replace::FUNCTIONS,
     text::basic::FUNCTIONS,
     text::bytes::FUNCTIONS,
+    text::join::FUNCTIONS,
     text::pad::FUNCTIONS,
     text::pieces::FUNCTIONS,
+    array::change::FUNCTIONS,
+    array::look::FUNCTIONS,
+    array::strings::FUNCTIONS,
+    series::FUNCTIONS,
+    json::access::FUNCTIONS,
+    json::aggregates::FUNCTIONS,
+    json::build::FUNCTIONS,
+    json::change::FUNCTIONS,
+    json::populate::FUNCTIONS,
+    json::sets::FUNCTIONS,
     aggregate::basic::FUNCTIONS,
     aggregate::collect::FUNCTIONS,
     aggregate::extreme::FUNCTIONS,
@@ -46,13 +59,22 @@ static OPERATORS: &[&[Function]] = &[
     pattern::matching::OPERATORS,
     text::basic::OPERATORS,
     text::bytes::OPERATORS,
+    text::join::OPERATORS,
+    array::change::OPERATORS,
+    array::look::OPERATORS,
+    json::access::OPERATORS,
+    json::change::OPERATORS,
 ];
+
+/// Functions that take any number of arguments of any types, as they are called with one `VARIADIC array`.
+static SPREAD: &[&[Function]] = &[json::build::SPREAD, text::join::SPREAD];
 
 /// The functions of the schema `skew`.
 static SKEW: &[&[Function]] = &[];
 
 static FUNCTIONS_BY_NAME: LazyLock<ByName> = LazyLock::new(|| by_name(FUNCTIONS));
 static OPERATORS_BY_NAME: LazyLock<ByName> = LazyLock::new(|| by_name(OPERATORS));
+static SPREAD_BY_NAME: LazyLock<ByName> = LazyLock::new(|| by_name(SPREAD));
 static SKEW_BY_NAME: LazyLock<ByName> = LazyLock::new(|| by_name(SKEW));
 
 fn by_name(tables: &'static [&'static [Function]]) -> ByName {
@@ -72,6 +94,11 @@ pub fn named(name: &str) -> &'static [&'static Function] {
 pub fn operators(symbol: &str) -> &'static [&'static Function] {
     let symbol = if symbol == "!=" { "<>" } else { symbol };
     OPERATORS_BY_NAME.get(symbol).map_or(&[], Vec::as_slice)
+}
+
+/// What a call with `VARIADIC array` means where the function takes arguments of any types.
+pub(super) fn spread(name: &str) -> &'static [&'static Function] {
+    SPREAD_BY_NAME.get(name).map_or(&[], Vec::as_slice)
 }
 
 /// The functions of the schema `skew` with this name.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::catalog::{Oid, PG_CATALOG, Parameter, ParameterMode, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::resolve::{Argument, Call, Callee, Names};
-use crate::functions::{Function, kinds, named, skew};
+use crate::functions::{Function, kinds, named, registry, skew};
 use crate::types::{Datum, Type};
 
 /// One function, seen from a call.
@@ -142,7 +142,8 @@ fn shapes<'a>(schema: Oid, call: &Call<'a>, names: Names<'a>) -> Vec<Shape<'a>> 
         .functions
         .values()
         .filter(|user| user.schema == schema && &*user.name == call.name && user.procedure == call.procedure);
-    let builtins = builtins.iter().map(|function| builtin_shape(function));
+    let spread: &[&Function] = if call.variadic && schema == PG_CATALOG { registry::spread(call.name) } else { &[] };
+    let builtins = builtins.iter().chain(spread).map(|function| builtin_shape(function));
     builtins.chain(users.map(|user| user_shape(user, call.procedure))).collect()
 }
 
@@ -176,7 +177,7 @@ fn fit(shape: Shape<'_>, call: &Call<'_>, names: Names<'_>) -> Option<Candidate>
     if shape.variadic && !call.variadic {
         return fit_variadic(shape, given, names);
     }
-    if call.variadic && (!shape.variadic || given != declared) {
+    if call.variadic && (!shape.variadic || given != declared || shape.types.last() == Some(&Type::ANY)) {
         return None;
     }
     if given > declared || given + shape.defaults < declared {

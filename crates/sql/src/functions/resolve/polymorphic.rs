@@ -30,14 +30,14 @@ pub(super) fn apply(declared: &[Type], args: &[Type], returns: Type, catalog: &C
     if !is(returns) && !declared.iter().any(|ty| is(*ty)) {
         return Ok((declared.to_vec(), returns));
     }
-    let family = Family {
-        exact: exact_element(args, declared, catalog)?,
-        compatible: compatible_element(args, declared, catalog)?,
-        catalog,
-    };
+    let exact = exact_element(args, declared, catalog)?;
+    if exact.is_none() && declared.iter().chain([&returns]).any(|ty| is(*ty) && !is_compatible(*ty)) {
+        return Err(mismatch("could not determine polymorphic type because input has type unknown"));
+    }
+    let family = Family { exact, compatible: compatible_element(args, declared, catalog)?, catalog };
     let pairs = declared.iter().zip(args);
-    let types = pairs.map(|(ty, given)| family.stands_for(*ty, Some(*given))).collect::<Result<Vec<_>>>()?;
-    Ok((types, family.stands_for(returns, None)?))
+    let types = pairs.map(|(ty, given)| family.stands_for(*ty, *given)).collect::<Result<Vec<_>>>()?;
+    Ok((types, family.stands_for(returns, returns)?))
 }
 
 /// What the element types are in this call.
@@ -48,15 +48,13 @@ struct Family<'a> {
 }
 
 impl Family<'_> {
-    /// What a type stands for; a parameter that nothing determines keeps the type that it is given.
-    fn stands_for(&self, ty: Type, given: Option<Type>) -> Result<Type> {
+    /// What a type stands for.
+    fn stands_for(&self, ty: Type, given: Type) -> Result<Type> {
         match ty {
-            Type::ANYELEMENT | Type::ANYNONARRAY | Type::ANYENUM => {
-                self.exact.or(given).ok_or_else(|| undetermined(ty, self.catalog))
-            }
+            Type::ANYELEMENT | Type::ANYNONARRAY | Type::ANYENUM => Ok(self.exact.unwrap_or(given)),
             Type::ANYARRAY => match self.exact {
                 Some(element) => array_over(element, self.catalog),
-                None => given.ok_or_else(|| undetermined(ty, self.catalog)),
+                None => Ok(given),
             },
             ANYCOMPATIBLE | ANYCOMPATIBLENONARRAY => Ok(self.compatible.unwrap_or(Type::TEXT)),
             ANYCOMPATIBLEARRAY => array_over(self.compatible.unwrap_or(Type::TEXT), self.catalog),
@@ -144,10 +142,4 @@ pub(super) fn array_over(element: Type, catalog: &Catalog) -> Result<Type> {
 fn not_array(declared: Type, given: Type, catalog: &Catalog) -> SqlError {
     let (declared, given) = (kinds::display(declared, catalog), kinds::display(given, catalog));
     mismatch(format!("argument declared {declared} is not an array but type {given}"))
-}
-
-fn undetermined(ty: Type, catalog: &Catalog) -> SqlError {
-    let name = kinds::display(ty, catalog);
-    let message = format!("could not determine polymorphic type {name} because input has type unknown");
-    SqlError::new(SqlState::INDETERMINATE_DATATYPE, message)
 }

@@ -2,6 +2,7 @@
 
 pub(super) mod basic;
 pub(super) mod bytes;
+pub(super) mod join;
 pub(super) mod pad;
 pub(super) mod pieces;
 

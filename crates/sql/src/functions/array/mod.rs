@@ -1,0 +1,17 @@
+//! Functions and operators of arrays.
+
+pub(super) mod change;
+pub(super) mod look;
+pub(super) mod strings;
+
+use crate::types::Datum;
+use crate::types::Type;
+use crate::types::compare::equal;
+
+/// Whether two items are the same; NULL is the same as NULL.
+fn same(left: &Datum, right: &Datum, ty: Type) -> bool {
+    match (left.is_null(), right.is_null()) {
+        (false, false) => equal(left, right, ty),
+        (left, right) => left == right,
+    }
+}
