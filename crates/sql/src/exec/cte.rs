@@ -5,9 +5,8 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
-
 use crate::error::Result;
+use crate::exec::key_table::KeyTable;
 use crate::exec::keys;
 use crate::exec::operator::{self, Node, Operator};
 use crate::exec::run::{datum_weight, internal, shared_values};
@@ -43,7 +42,7 @@ enum Maker<'p> {
 }
 
 /// The rows so far, for UNION without ALL.
-type Seen = Option<(FxHashSet<Box<[u8]>>, Vec<Type>)>;
+type Seen = Option<(KeyTable, Vec<Type>)>;
 
 /// `WITH`: the expressions become known, then the query runs.
 pub(crate) fn open_with<'p>(
@@ -229,7 +228,7 @@ impl<'p> Run<'p> {
         while let Some(tuple) = node.next(self, cx)? {
             let row = shared_values(&tuple);
             let Some((seen, types)) = seen else { return Ok(Some(row)) };
-            if seen.insert(keys::of_row(&row, types).into_boxed_slice()) {
+            if seen.insert(&keys::of_row(&row, types)).1 {
                 return Ok(Some(row));
             }
             self.step(cx)?;
@@ -238,8 +237,8 @@ impl<'p> Run<'p> {
     }
 }
 
-fn seen_by(cte: &Cte) -> (FxHashSet<Box<[u8]>>, Vec<Type>) {
-    (FxHashSet::default(), cte.query.columns.iter().map(|column| column.typed.ty).collect())
+fn seen_by(cte: &Cte) -> (KeyTable, Vec<Type>) {
+    (KeyTable::default(), cte.query.columns.iter().map(|column| column.typed.ty).collect())
 }
 
 /// Whether a plan changes data.

@@ -1,9 +1,8 @@
 //! Tuples without duplicates. The first of equal ones stays.
 
-use rustc_hash::FxHashSet;
-
 use crate::error::Result;
 use crate::exec::columns::column_types;
+use crate::exec::key_table::KeyTable;
 use crate::exec::keys;
 use crate::exec::operator::{self, Node, Operator};
 use crate::exec::run::values;
@@ -14,7 +13,7 @@ use crate::types::Type;
 /// Keys that were there before.
 #[derive(Default)]
 pub(crate) struct Seen {
-    keys: FxHashSet<Box<[u8]>>,
+    keys: KeyTable,
     bytes: usize,
 }
 
@@ -22,14 +21,13 @@ impl Seen {
     /// Whether a key is new.
     pub(crate) fn is_new(&mut self, key: &[u8], run: &mut Run<'_>, cx: &mut dyn Context) -> Result<bool> {
         run.step(cx)?;
-        if self.keys.contains(key) {
-            return Ok(false);
+        let (_, new) = self.keys.insert(key);
+        if new {
+            let bytes = KeyTable::<()>::weight(key);
+            run.keep(cx, bytes)?;
+            self.bytes += bytes;
         }
-        let bytes = key.len() + 2 * size_of::<usize>();
-        run.keep(cx, bytes)?;
-        self.bytes += bytes;
-        self.keys.insert(key.into());
-        Ok(true)
+        Ok(new)
     }
 
     pub(crate) fn clear(&mut self, run: &mut Run<'_>) {

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
-
+use crate::exec::key_table::KeyTable;
 use crate::exec::keys;
 use crate::types::{ArrayValue, Datum, Type};
 
@@ -13,7 +12,7 @@ pub(crate) const LEAST_TO_HASH: usize = 8;
 /// Rows of values, by their keys.
 #[derive(Default)]
 pub(crate) struct Found {
-    keys: FxHashSet<Box<[u8]>>,
+    keys: KeyTable,
     /// Some row has a NULL.
     nulls: bool,
 }
@@ -41,12 +40,17 @@ impl Found {
     /// Adds a row; true if it is new.
     pub(crate) fn add(&mut self, key: &[u8], null: bool) -> bool {
         self.nulls |= null;
-        !null && !self.keys.contains(key) && self.keys.insert(key.into())
+        !null && self.keys.insert(key).1
+    }
+
+    /// Whether there is no row.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.keys.len() == 0 && !self.nulls
     }
 
     /// Whether a row without NULLs is in it: true, false, or unknown because of NULLs in the set.
     pub(crate) fn contains(&self, key: &[u8]) -> Option<bool> {
-        match self.keys.contains(key) {
+        match self.keys.find(key).is_some() {
             true => Some(true),
             false if self.nulls => None,
             false => Some(false),

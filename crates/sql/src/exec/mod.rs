@@ -10,7 +10,7 @@
 //! - `operator`: plans → operators, one file each: `scan`, `function_scan`, `cte`, `join`, `filter`, `aggregate`,
 //!   `window`, `project_set`, `project`, `distinct`, `sort`, `limit`, `set`, `lock`, `change`
 //! - `recheck`: rows that changed before they were locked
-//! - `keys`, `columns`, `access`, `free`: values as keys, types of rows, bounds of scans, what a plan depends on
+//! - `keys`, `key_table`, `sorter`, `found`, `columns`, `access`, `free`: values as keys, types of rows, bounds of scans, what a plan depends on
 
 mod access;
 mod aggregate;
@@ -25,6 +25,7 @@ mod found;
 mod free;
 mod function_scan;
 mod join;
+mod key_table;
 mod keys;
 mod limit;
 mod lock;
@@ -36,6 +37,7 @@ pub mod run;
 mod scan;
 mod set;
 mod sort;
+mod sorter;
 mod subquery;
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,9 @@
 //! UNION, INTERSECT, EXCEPT.
 
-use rustc_hash::FxHashMap;
-
 use crate::error::Result;
 use crate::exec::columns::column_types;
 use crate::exec::distinct::Distinct;
+use crate::exec::key_table::KeyTable;
 use crate::exec::keys;
 use crate::exec::operator::{self, Node, Operator};
 use crate::exec::run::values;
@@ -66,6 +65,19 @@ impl<'p> Operator<'p> for Chain<'p> {
     }
 }
 
+/// How often each row is still there.
+#[derive(Default)]
+struct Counts {
+    rows: KeyTable<usize>,
+}
+
+impl Counts {
+    /// The count of a row, zero at first.
+    fn of(&mut self, row: &[u8]) -> &mut usize {
+        self.rows.insert_with(row, || 0).value
+    }
+}
+
 /// INTERSECT and EXCEPT: the right side's rows are counted, then the left side's are held against them.
 pub(crate) struct Counted<'p> {
     except: bool,
@@ -73,7 +85,7 @@ pub(crate) struct Counted<'p> {
     left: Node<'p>,
     right: Node<'p>,
     types: Vec<Type>,
-    counts: Option<FxHashMap<Box<[u8]>, usize>>,
+    counts: Option<Counts>,
     bytes: usize,
 }
 
@@ -94,15 +106,15 @@ impl<'p> Counted<'p> {
         Ok(Counted { except, all, left, right, types, counts: None, bytes: 0 })
     }
 
-    fn count(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<FxHashMap<Box<[u8]>, usize>> {
-        let mut counts: FxHashMap<Box<[u8]>, usize> = FxHashMap::default();
+    fn count(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Counts> {
+        let mut counts = Counts::default();
         while let Some(tuple) = self.right.next(run, cx)? {
             run.step(cx)?;
-            let key = keys::of_row(values(&tuple), &self.types).into_boxed_slice();
-            let bytes = key.len();
-            let count = counts.entry(key).or_default();
+            let key = keys::of_row(values(&tuple), &self.types);
+            let count = counts.of(&key);
             *count += 1;
             if *count == 1 {
+                let bytes = KeyTable::<usize>::weight(&key);
                 run.keep(cx, bytes)?;
                 self.bytes += bytes;
             }
@@ -110,28 +122,17 @@ impl<'p> Counted<'p> {
         Ok(counts)
     }
 
-    /// Whether a row of the left side is in the result.
-    fn takes(&self, counts: &mut FxHashMap<Box<[u8]>, usize>, key: Box<[u8]>) -> bool {
-        match (self.except, self.all) {
-            (false, true) => match counts.get_mut(&key) {
-                Some(count @ 1..) => {
-                    *count -= 1;
-                    true
-                }
-                _ => false,
-            },
-            // A row is given once: it is no longer among those to intersect with.
-            (false, false) => counts.remove(&key).is_some(),
-            (true, true) => match counts.get_mut(&key) {
-                Some(count @ 1..) => {
-                    *count -= 1;
-                    false
-                }
-                _ => true,
-            },
-            // A row is given once: from now on it is among those that are taken away.
-            (true, false) => counts.insert(key, 1).is_none(),
-        }
+    /// Whether a row of the left side is in the result, given how often it is still there on the right.
+    fn takes(&self, count: &mut usize) -> bool {
+        let there = *count > 0;
+        *count = match (self.except, self.all) {
+            (_, true) => count.saturating_sub(1),
+            // A row is given once: then it is no longer among those to intersect with.
+            (false, false) => 0,
+            // A row is given once: then it is among those that are taken away.
+            (true, false) => 1,
+        };
+        there != self.except
     }
 }
 
@@ -144,8 +145,8 @@ impl<'p> Operator<'p> for Counted<'p> {
         let mut given = None;
         while let Some(tuple) = self.left.next(run, cx)? {
             run.step(cx)?;
-            let key = keys::of_row(values(&tuple), &self.types).into_boxed_slice();
-            if self.takes(&mut counts, key) {
+            let key = keys::of_row(values(&tuple), &self.types);
+            if self.takes(counts.of(&key)) {
                 given = Some(tuple);
                 break;
             }

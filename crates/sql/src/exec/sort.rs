@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::exec::keys;
 use crate::exec::operator::{Node, Operator};
 use crate::exec::run::weight;
+use crate::exec::sorter::Sorter;
 use crate::exec::{Context, Run, Tuple};
 use crate::ir::SortKey;
 
@@ -14,7 +15,7 @@ pub(crate) struct Sort<'p> {
     input: Node<'p>,
     keys: &'p [SortKey],
     bound: Option<usize>,
-    sorted: Option<std::vec::IntoIter<(Box<[u8]>, Tuple)>>,
+    sorted: Option<Box<dyn Iterator<Item = Tuple>>>,
     bytes: usize,
 }
 
@@ -23,28 +24,22 @@ impl<'p> Sort<'p> {
         Sort { input, keys, bound: None, sorted: None, bytes: 0 }
     }
 
-    fn sort(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Vec<(Box<[u8]>, Tuple)>> {
+    fn sort(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Sorter<Tuple>> {
         let most = self.bound.map_or(usize::MAX, |bound| bound.saturating_mul(2).max(LEAST_TO_CUT));
-        let mut tuples: Vec<(Box<[u8]>, Tuple)> = Vec::new();
+        let mut tuples = Sorter::default();
         let mut key = Vec::new();
         while let Some(tuple) = self.input.next(run, cx)? {
             sort_key(&mut key, self.keys, &tuple, run, cx)?;
             let bytes = key.len() + weight(&tuple);
             run.keep(cx, bytes)?;
             self.bytes += bytes;
-            tuples.push((key.as_slice().into(), tuple));
+            tuples.push(&key, tuple);
             if tuples.len() >= most {
-                self.cut(&mut tuples);
+                tuples.cut(self.bound.unwrap_or(usize::MAX));
                 run.release(&mut self.bytes);
             }
         }
-        self.cut(&mut tuples);
         Ok(tuples)
-    }
-
-    fn cut(&self, tuples: &mut Vec<(Box<[u8]>, Tuple)>) {
-        tuples.sort_by(|(left, _), (right, _)| left.cmp(right));
-        tuples.truncate(self.bound.unwrap_or(usize::MAX));
     }
 }
 
@@ -67,10 +62,11 @@ pub(crate) fn sort_key<'p>(
 impl<'p> Operator<'p> for Sort<'p> {
     fn next(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Option<Tuple>> {
         if self.sorted.is_none() {
-            self.sorted = Some(self.sort(run, cx)?.into_iter());
+            let most = self.bound.unwrap_or(usize::MAX);
+            self.sorted = Some(Box::new(self.sort(run, cx)?.into_sorted().take(most)));
         }
         let sorted = self.sorted.as_mut().expect("sorted just now");
-        Ok(sorted.next().map(|(_, tuple)| tuple))
+        Ok(sorted.next())
     }
 
     fn rewind(&mut self, run: &mut Run<'p>) {

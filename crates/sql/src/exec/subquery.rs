@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::eval::{RowComparison, Verdict, array_of};
 use crate::exec::found::Found;
+use crate::exec::key_table::KeyTable;
 use crate::exec::keys;
 use crate::exec::operator::{self, Node};
 use crate::exec::run::{datum_weight, internal, shared_values, values};
@@ -136,24 +137,63 @@ impl<'p> Run<'p> {
         left: &[Datum],
         types: &[Type],
     ) -> Result<Option<Datum>> {
-        if left.iter().any(Datum::is_null) {
+        // A NULL on the left is compared with nothing, with one column: whether there is anything decides.
+        let null = left.iter().any(Datum::is_null);
+        if null && left.len() > 1 {
             return Ok(None);
         }
         let found = match &self.subplan(query).found {
             Some(found) => found.clone(),
             None => {
-                let rows = self.all_rows(cx, query, tuple)?;
-                let found = Arc::new(self.find(cx, comparison, &rows, types)?);
+                let found = match types {
+                    [ty] => self.find_values(cx, comparison, query, tuple, *ty)?,
+                    types => {
+                        let rows = self.all_rows(cx, query, tuple)?;
+                        self.find_rows(cx, comparison, &rows, types)?
+                    }
+                };
+                let found = Arc::new(found);
                 self.subplan(query).found = Some(found.clone());
                 found
             }
         };
+        if null || found.is_empty() {
+            return Ok(Some(if found.is_empty() { Datum::Bool(comparison.all) } else { Datum::Null }));
+        }
         let mut key = Vec::new();
         left.iter().zip(types).for_each(|(value, ty)| keys::append(&mut key, value, *ty));
+        if left.len() == 1 {
+            return Ok(Some(found.contains(&key).map_or(Datum::Null, |found| Datum::Bool(found != comparison.all))));
+        }
         Ok(found.contains(&key).map(|found| Datum::Bool(found != comparison.all)))
     }
 
-    fn find(
+    /// The values of a subquery with one column: its rows need not be kept.
+    fn find_values(
+        &mut self,
+        cx: &mut dyn Context,
+        comparison: &Comparison<'p>,
+        query: &'p Query,
+        tuple: &Tuple,
+        ty: Type,
+    ) -> Result<Found> {
+        self.each_row(cx, query, &query.plan, tuple, |run, cx, node| {
+            let mut found = Found::default();
+            let mut key = Vec::new();
+            while let Some(row) = node.next(run, cx)? {
+                run.step(cx)?;
+                let value = run.right_field(cx, comparison, values(&row), 0)?;
+                key.clear();
+                keys::append(&mut key, &value, ty);
+                if found.add(&key, value.is_null()) {
+                    run.keep(cx, KeyTable::<()>::weight(&key))?;
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    fn find_rows(
         &mut self,
         cx: &mut dyn Context,
         comparison: &Comparison<'p>,
@@ -172,7 +212,7 @@ impl<'p> Run<'p> {
                 keys::append(&mut key, &value, *ty);
             }
             if found.add(&key, null) {
-                self.keep(cx, key.len())?;
+                self.keep(cx, KeyTable::<()>::weight(&key))?;
             }
         }
         Ok(found)

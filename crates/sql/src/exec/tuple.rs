@@ -28,6 +28,14 @@ pub struct Tuple {
     rest: Vec<Slot>,
 }
 
+impl FromIterator<Slot> for Tuple {
+    fn from_iter<I: IntoIterator<Item = Slot>>(slots: I) -> Tuple {
+        let mut tuple = Tuple::default();
+        slots.into_iter().for_each(|slot| tuple.push(slot));
+        tuple
+    }
+}
+
 impl Tuple {
     /// A tuple with one slot.
     pub fn of(slot: Slot) -> Tuple {
@@ -86,6 +94,12 @@ impl Tuple {
         self.first.iter().take(self.length).chain(self.rest.iter())
     }
 
+    /// The slots, as many as there are to be.
+    pub(crate) fn into_slots(self, length: usize) -> impl Iterator<Item = Slot> {
+        let slots = self.first.into_iter().take(self.length).chain(self.rest);
+        slots.chain(std::iter::repeat(Slot::Missing)).take(length)
+    }
+
     /// These slots, then the other's.
     pub fn joined(&self, right: &Tuple) -> Tuple {
         let mut tuple = self.clone();
@@ -96,8 +110,6 @@ impl Tuple {
 
     /// The slots from `from` on, as a tuple of their own.
     pub fn tail(&self, from: usize) -> Tuple {
-        let mut tuple = Tuple::default();
-        self.slots().skip(from).for_each(|slot| tuple.push(slot.clone()));
-        tuple
+        self.slots().skip(from).cloned().collect()
     }
 }

@@ -81,21 +81,33 @@ impl<'p> CallArgs<'p> {
     }
 }
 
-/// A new accumulator.
-pub(crate) fn accumulator(function: &'static Function, args: &[Expr], typed: Typed) -> Result<Box<dyn Accumulator>> {
-    let (Body::Aggregate(make) | Body::OrderedSet { make, .. }) = &function.body else {
-        return Err(internal("an aggregate that is none"));
-    };
-    let types: Vec<Typed> = args.iter().map(|arg| arg.typed).collect();
-    Ok(make(&Site { args: &types, returns: typed }))
+/// Makes the accumulators of an aggregate.
+pub(crate) struct Maker {
+    function: &'static Function,
+    types: Vec<Typed>,
+    returns: Typed,
+}
+
+impl Maker {
+    pub(crate) fn new(function: &'static Function, args: &[Expr], returns: Typed) -> Maker {
+        Maker { function, types: args.iter().map(|arg| arg.typed).collect(), returns }
+    }
+
+    /// A new accumulator.
+    pub(crate) fn make(&self) -> Result<Box<dyn Accumulator>> {
+        let (Body::Aggregate(make) | Body::OrderedSet { make, .. }) = &self.function.body else {
+            return Err(internal("an aggregate that is none"));
+        };
+        Ok(make(&Site { args: &self.types, returns: self.returns }))
+    }
 }
 
 impl CallState {
-    pub(super) fn new(call: &AggregateCall) -> Result<CallState> {
+    pub(super) fn new(call: &AggregateCall, maker: &Maker) -> Result<CallState> {
         Ok(match (call.distinct, call.order.is_empty()) {
             (true, _) => CallState::Distinct(BTreeMap::new()),
             (false, false) => CallState::Ordered(Vec::new()),
-            (false, true) => CallState::Fed(accumulator(call.function, &call.args, call.typed)?),
+            (false, true) => CallState::Fed(maker.make()?),
         })
     }
 
@@ -122,7 +134,7 @@ impl CallState {
         Ok(bytes)
     }
 
-    pub(super) fn finish<'p>(self, call: &'p AggregateCall, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Datum> {
+    pub(super) fn finish(self, maker: &Maker, run: &mut Run<'_>, cx: &mut dyn Context) -> Result<Datum> {
         let sorted: Box<dyn Iterator<Item = Vec<Datum>>> = match self {
             CallState::Fed(accumulator) => return accumulator.finish(cx),
             CallState::Ordered(mut all) => {
@@ -131,7 +143,7 @@ impl CallState {
             }
             CallState::Distinct(all) => Box::new(all.into_values()),
         };
-        let mut accumulator = accumulator(call.function, &call.args, call.typed)?;
+        let mut accumulator = maker.make()?;
         for args in sorted {
             run.step(cx)?;
             accumulator.add(cx, &args)?;

@@ -2,12 +2,11 @@
 
 mod call;
 
-pub(crate) use call::{CallArgs, accumulator};
-
-use rustc_hash::FxHashMap;
+pub(crate) use call::{CallArgs, Maker};
 
 use crate::error::Result;
 use crate::exec::aggregate::call::{CallState, Scratch};
+use crate::exec::key_table::KeyTable;
 use crate::exec::keys;
 use crate::exec::operator::{Node, Operator};
 use crate::exec::run::datum_weight;
@@ -18,34 +17,36 @@ use crate::types::Datum;
 pub(crate) struct Aggregate<'p> {
     plan: &'p ir::Aggregate,
     input: Node<'p>,
-    groups: Option<std::vec::IntoIter<Group>>,
+    calls: Vec<Maker>,
+    groups: Option<std::vec::IntoIter<GroupingSet<'p>>>,
+    current: Option<Groups>,
     bytes: usize,
 }
 
-/// One group under way.
-struct Group {
-    /// Which grouping set it belongs to.
-    set: usize,
-    /// The values of the keys; those that the set leaves out are NULL.
-    keys: Vec<Datum>,
-    calls: Vec<CallState>,
-}
-
-/// The groups of one grouping set.
+/// The groups of one grouping set: keys and states of all of them, one group after the other.
 #[derive(Default)]
 struct GroupingSet<'p> {
-    number: usize,
     positions: &'p [usize],
-    groups: Vec<Group>,
-    by_key: FxHashMap<Box<[u8]>, usize>,
+    by_key: KeyTable,
+    keys: Vec<Datum>,
+    states: Vec<CallState>,
+}
+
+/// The groups of one grouping set, given away one by one.
+struct Groups {
+    left: usize,
+    keys: std::vec::IntoIter<Datum>,
+    states: std::vec::IntoIter<CallState>,
+    grouping: Vec<Datum>,
 }
 
 impl<'p> Aggregate<'p> {
     pub(crate) fn new(plan: &'p ir::Aggregate, input: Node<'p>) -> Self {
-        Aggregate { plan, input, groups: None, bytes: 0 }
+        let calls = plan.calls.iter().map(|call| Maker::new(call.function, &call.args, call.typed)).collect();
+        Aggregate { plan, input, calls, groups: None, current: None, bytes: 0 }
     }
 
-    fn group(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Vec<Group>> {
+    fn group(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Vec<GroupingSet<'p>>> {
         let plan = self.plan;
         let mut sets = grouping_sets(plan);
         let mut keys = Vec::with_capacity(plan.keys.len());
@@ -63,22 +64,22 @@ impl<'p> Aggregate<'p> {
             for set in &mut sets {
                 key.clear();
                 set.positions.iter().for_each(|&at| keys::append(&mut key, &keys[at], plan.keys[at].ty()));
-                let group = self.find(set, &key, &keys, run, cx)?;
-                for (state, scratch) in set.groups[group].calls.iter_mut().zip(&scratch) {
+                let first = self.find(set, &key, &keys, run, cx)? * plan.calls.len();
+                for (state, scratch) in set.states[first..].iter_mut().zip(&scratch) {
                     self.bytes += state.take(scratch, run, cx)?;
                 }
             }
         }
         for set in &mut sets {
             // The group of everything is there even if there is nothing.
-            if set.positions.is_empty() && set.groups.is_empty() {
+            if set.positions.is_empty() && set.by_key.len() == 0 {
                 self.find(set, &[], &vec![Datum::Null; plan.keys.len()], run, cx)?;
             }
         }
-        Ok(sets.into_iter().flat_map(|set| set.groups).collect())
+        Ok(sets)
     }
 
-    /// The group with these keys, made if it is new.
+    /// The number of the group with these keys, made if it is new.
     fn find(
         &mut self,
         set: &mut GroupingSet<'p>,
@@ -87,30 +88,40 @@ impl<'p> Aggregate<'p> {
         run: &mut Run<'p>,
         cx: &mut dyn Context,
     ) -> Result<usize> {
-        if let Some(&group) = set.by_key.get(key) {
+        let (group, new) = set.by_key.insert(key);
+        if !new {
             return Ok(group);
         }
-        let value = |at| if set.positions.contains(&at) { keys[at].clone() } else { Datum::Null };
-        let keys: Vec<Datum> = (0..keys.len()).map(value).collect();
-        let bytes = key.len() + keys.iter().map(datum_weight).sum::<usize>() + self.plan.calls.len() * 64;
+        let states = self.calls.len() * (size_of::<CallState>() + size_of::<[Datum; 2]>());
+        let bytes = KeyTable::<()>::weight(key) + keys.iter().map(datum_weight).sum::<usize>() + states;
         run.keep(cx, bytes)?;
         self.bytes += bytes;
-        set.by_key.insert(key.into(), set.groups.len());
-        let calls = self.plan.calls.iter().map(CallState::new).collect::<Result<_>>()?;
-        set.groups.push(Group { set: set.number, keys, calls });
-        Ok(set.groups.len() - 1)
+        let value = |at| if set.positions.contains(&at) { keys[at].clone() } else { Datum::Null };
+        set.keys.extend((0..keys.len()).map(value));
+        for (call, maker) in self.plan.calls.iter().zip(&self.calls) {
+            set.states.push(CallState::new(call, maker)?);
+        }
+        Ok(group)
     }
 
-    fn finish(&self, group: Group, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Tuple> {
-        let mut values = group.keys;
-        for (call, state) in self.plan.calls.iter().zip(group.calls) {
-            values.push(state.finish(call, run, cx)?);
+    fn groups_of(&self, set: GroupingSet<'p>) -> Groups {
+        let bits = |positions: &Vec<usize>| {
+            Datum::Int(positions.iter().fold(0, |bits, at| bits << 1 | i64::from(!set.positions.contains(at))))
+        };
+        let grouping = self.plan.grouping.iter().map(bits).collect();
+        Groups { left: set.by_key.len(), keys: set.keys.into_iter(), states: set.states.into_iter(), grouping }
+    }
+
+    fn finish(&self, groups: &mut Groups, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Tuple> {
+        groups.left -= 1;
+        let plan = self.plan;
+        let mut values = Vec::with_capacity(plan.keys.len() + plan.calls.len() + plan.grouping.len());
+        values.extend(groups.keys.by_ref().take(plan.keys.len()));
+        for maker in &self.calls {
+            let state = groups.states.next().expect("every group has a state for each call");
+            values.push(state.finish(maker, run, cx)?);
         }
-        let set = self.plan.sets.get(group.set).map_or(&[][..], |set| &set[..]);
-        for positions in &self.plan.grouping {
-            let bits = positions.iter().fold(0, |bits, at| bits << 1 | i64::from(!set.contains(at)));
-            values.push(Datum::Int(bits));
-        }
+        values.extend(groups.grouping.iter().cloned());
         Ok(Tuple::values(values.into()))
     }
 }
@@ -120,8 +131,7 @@ fn grouping_sets(plan: &ir::Aggregate) -> Vec<GroupingSet<'_>> {
     if plan.sets.is_empty() {
         return vec![GroupingSet::default()];
     }
-    let set = |(number, positions)| GroupingSet { number, positions, ..GroupingSet::default() };
-    plan.sets.iter().map(Vec::as_slice).enumerate().map(set).collect()
+    plan.sets.iter().map(|positions| GroupingSet { positions, ..GroupingSet::default() }).collect()
 }
 
 impl<'p> Operator<'p> for Aggregate<'p> {
@@ -129,13 +139,21 @@ impl<'p> Operator<'p> for Aggregate<'p> {
         if self.groups.is_none() {
             self.groups = Some(self.group(run, cx)?.into_iter());
         }
-        let groups = self.groups.as_mut().expect("grouped just now");
-        groups.next().map(|group| self.finish(group, run, cx)).transpose()
+        loop {
+            if let Some(mut groups) = self.current.take_if(|groups| groups.left > 0) {
+                let tuple = self.finish(&mut groups, run, cx)?;
+                self.current = Some(groups);
+                return Ok(Some(tuple));
+            }
+            let Some(set) = self.groups.as_mut().and_then(Iterator::next) else { return Ok(None) };
+            self.current = Some(self.groups_of(set));
+        }
     }
 
     fn rewind(&mut self, run: &mut Run<'p>) {
         self.input.rewind(run);
         self.groups = None;
+        self.current = None;
         run.release(&mut self.bytes);
     }
 }

@@ -1,9 +1,8 @@
 //! Joins by equality: the right side's tuples are found by the values of their keys.
 
-use rustc_hash::FxHashMap;
-
 use crate::error::Result;
 use crate::exec::join::{Kept, Pair, holds, keeps_left, keeps_right};
+use crate::exec::key_table::KeyTable;
 use crate::exec::keys;
 use crate::exec::operator::{Node, Operator};
 use crate::exec::{Context, Run, Tuple};
@@ -13,8 +12,8 @@ pub(super) struct HashJoin<'p> {
     plan: &'p Join,
     left: Node<'p>,
     right: Kept<'p>,
-    /// The first and last right tuple for each key; made when the first left tuple is there.
-    table: Option<FxHashMap<Box<[u8]>, (u32, u32)>>,
+    /// The keys of the right side, and the first and last right tuple for each; made when the first left tuple is there.
+    table: Option<KeyTable<(u32, u32)>>,
     /// The next right tuple with the same key.
     chain: Vec<u32>,
     key: Vec<u8>,
@@ -42,27 +41,26 @@ impl<'p> HashJoin<'p> {
         if self.table.is_some() {
             return Ok(());
         }
-        let mut table: FxHashMap<Box<[u8]>, (u32, u32)> = FxHashMap::default();
+        let mut table: KeyTable<(u32, u32)> = KeyTable::default();
         self.right.has(usize::MAX, run, cx)?;
-        self.chain = vec![NONE; self.right.tuples.len()];
-        for (index, tuple) in self.right.tuples.iter().enumerate() {
+        self.chain = vec![NONE; self.right.matched.len()];
+        for index in 0..self.right.matched.len() {
             run.step(cx)?;
+            let tuple = Tuple::from_iter(self.right.slots(index).iter().cloned());
             let keys = self.plan.equal.iter().map(|(_, right)| right);
-            if !hash_key(&mut self.key, keys, tuple, run, cx)? {
+            if !hash_key(&mut self.key, keys, &tuple, run, cx)? {
                 continue;
             }
             let index = u32::try_from(index).expect("memory ends before u32 does");
-            match table.get_mut(&self.key[..]) {
-                Some((_, last)) => {
-                    self.chain[*last as usize] = index;
-                    *last = index;
-                }
-                None => {
-                    let bytes = self.key.len() + 2 * size_of::<usize>();
-                    run.keep(cx, bytes)?;
-                    self.right.bytes += bytes;
-                    table.insert(self.key.clone().into_boxed_slice(), (index, index));
-                }
+            let found = table.insert_with(&self.key, || (index, index));
+            if found.is_new {
+                let bytes = KeyTable::<(u32, u32)>::weight(&self.key);
+                run.keep(cx, bytes)?;
+                self.right.bytes += bytes;
+            } else {
+                let (_, last) = found.value;
+                self.chain[*last as usize] = index;
+                *last = index;
             }
         }
         self.table = Some(table);
@@ -76,7 +74,7 @@ impl<'p> HashJoin<'p> {
             return Ok(NONE);
         }
         let table = self.table.as_ref().expect("built before it is looked into");
-        Ok(table.get(&self.key[..]).map_or(NONE, |(first, _)| *first))
+        Ok(table.find(&self.key).map_or(NONE, |(first, _)| *first))
     }
 }
 
@@ -113,7 +111,7 @@ impl<'p> Operator<'p> for HashJoin<'p> {
                         continue;
                     };
                     self.build(run, cx)?;
-                    if self.right.tuples.is_empty() && !keeps_left(plan.kind) {
+                    if self.right.is_empty() && !keeps_left(plan.kind) {
                         return Ok(None);
                     }
                     let next = self.first(&left, run, cx)?;
@@ -126,7 +124,7 @@ impl<'p> Operator<'p> for HashJoin<'p> {
                         run.step(cx)?;
                         let index = *next as usize;
                         *next = self.chain[index];
-                        let tuple = pair.with(&self.right.tuples[index]);
+                        let tuple = pair.with(self.right.slots(index));
                         if holds(plan.on.as_ref(), tuple, run, cx)? {
                             *met = true;
                             self.right.matched[index] = true;
@@ -145,7 +143,7 @@ impl<'p> Operator<'p> for HashJoin<'p> {
                     }
                     let Some(index) = self.right.unmatched(*from) else { return Ok(None) };
                     *from = index + 1;
-                    return Ok(Some(Tuple::missing(plan.slots.0).joined(&self.right.tuples[index])));
+                    return Ok(Some(self.right.alone(index, plan.slots.0)));
                 }
             }
         }

@@ -36,7 +36,7 @@ impl<'p> Operator<'p> for Lateral<'p> {
             *left = back;
             match found? {
                 Some(right) => {
-                    let tuple = pair.with(&right);
+                    let tuple = pair.with(right.slots());
                     if holds(plan.on.as_ref(), tuple, run, cx)? {
                         *met = true;
                         return Ok(Some(tuple.clone()));

@@ -8,7 +8,7 @@ use crate::error::{Result, SqlError};
 use crate::exec::free;
 use crate::exec::operator::{self, Node};
 use crate::exec::run::weight;
-use crate::exec::{Context, Run, Tuple};
+use crate::exec::{Context, Run, Slot, Tuple};
 use crate::ir::{Expr, Join, JoinKind, Plan};
 
 pub(crate) fn open<'p>(plan: &'p Join, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Node<'p>> {
@@ -20,7 +20,7 @@ pub(crate) fn open<'p>(plan: &'p Join, run: &mut Run<'p>, cx: &mut dyn Context) 
         }
         return Ok(Box::new(lateral::Lateral::new(plan, left, right)));
     }
-    let right = Kept::new(&plan.right, right);
+    let right = Kept::new(plan, right);
     if plan.equal.is_empty() {
         Ok(Box::new(nested::NestedLoop::new(plan, left, right)))
     } else {
@@ -47,8 +47,8 @@ impl Pair {
         Pair { tuple: left.joined(&Tuple::missing(plan.slots.1)), left_slots: left.len() }
     }
 
-    fn with(&mut self, right: &Tuple) -> &Tuple {
-        for (index, slot) in right.slots().enumerate() {
+    fn with<'s>(&mut self, right: impl IntoIterator<Item = &'s Slot>) -> &Tuple {
+        for (index, slot) in right.into_iter().enumerate() {
             self.tuple.set(self.left_slots + index, slot.clone());
         }
         &self.tuple
@@ -56,7 +56,7 @@ impl Pair {
 
     /// The left side without a right one.
     fn alone(&mut self, plan: &Join) -> Tuple {
-        self.with(&Tuple::missing(plan.slots.1)).clone()
+        self.with(std::iter::repeat_n(&Slot::Missing, plan.slots.1)).clone()
     }
 }
 
@@ -68,7 +68,9 @@ fn holds<'p>(on: Option<&'p Expr>, tuple: &Tuple, run: &mut Run<'p>, cx: &mut dy
 struct Kept<'p> {
     plan: &'p Plan,
     node: Node<'p>,
-    tuples: Vec<Tuple>,
+    /// The slots of all tuples, so many of each. Many tuples in little memory are found faster.
+    slots: Vec<Slot>,
+    width: usize,
     /// Whether each was joined with something.
     matched: Vec<bool>,
     complete: bool,
@@ -78,30 +80,47 @@ struct Kept<'p> {
 }
 
 impl<'p> Kept<'p> {
-    fn new(plan: &'p Plan, node: Node<'p>) -> Self {
-        Kept { plan, node, tuples: Vec::new(), matched: Vec::new(), complete: false, bytes: 0, fixed: None }
+    fn new(join: &'p Join, node: Node<'p>) -> Self {
+        let (plan, width) = (&join.right, join.slots.1);
+        Kept { plan, node, slots: Vec::new(), width, matched: Vec::new(), complete: false, bytes: 0, fixed: None }
     }
 
     /// Whether there is a tuple with this number; makes it if need be.
     fn has(&mut self, index: usize, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<bool> {
-        while self.tuples.len() <= index && !self.complete {
+        while self.matched.len() <= index && !self.complete {
             match self.node.next(run, cx)? {
                 Some(tuple) => {
                     let bytes = weight(&tuple);
                     run.keep(cx, bytes)?;
                     self.bytes += bytes;
-                    self.tuples.push(tuple);
+                    self.slots.extend(tuple.into_slots(self.width));
                     self.matched.push(false);
                 }
                 None => self.complete = true,
             }
         }
-        Ok(index < self.tuples.len())
+        Ok(index < self.matched.len())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.matched.is_empty()
+    }
+
+    /// The slots of a tuple that was made.
+    fn slots(&self, index: usize) -> &[Slot] {
+        &self.slots[index * self.width..(index + 1) * self.width]
+    }
+
+    /// A tuple that was made, without a left side.
+    fn alone(&self, index: usize, left_slots: usize) -> Tuple {
+        let mut tuple = Tuple::missing(left_slots);
+        self.slots(index).iter().for_each(|slot| tuple.push(slot.clone()));
+        tuple
     }
 
     /// The next tuple from `from` on that was joined with nothing.
     fn unmatched(&self, from: usize) -> Option<usize> {
-        (from..self.tuples.len()).find(|index| !self.matched[*index])
+        (from..self.matched.len()).find(|index| !self.matched[*index])
     }
 
     /// Begins again; true if the tuples are the same as before.
@@ -113,7 +132,7 @@ impl<'p> Kept<'p> {
             return true;
         }
         self.node.rewind(run);
-        self.tuples.clear();
+        self.slots.clear();
         self.matched.clear();
         self.complete = false;
         run.release(&mut self.bytes);

@@ -50,7 +50,7 @@ impl<'p> Operator<'p> for NestedLoop<'p> {
                         run.step(cx)?;
                         let index = *next;
                         *next += 1;
-                        let tuple = pair.with(&self.right.tuples[index]);
+                        let tuple = pair.with(self.right.slots(index));
                         if holds(plan.on.as_ref(), tuple, run, cx)? {
                             *met = true;
                             self.right.matched[index] = true;
@@ -63,7 +63,7 @@ impl<'p> Operator<'p> for NestedLoop<'p> {
                         return Ok(alone);
                     }
                     // Without a right side there is nothing to join with, whatever else is on the left.
-                    if self.right.tuples.is_empty() && !keeps_left(plan.kind) {
+                    if self.right.is_empty() && !keeps_left(plan.kind) {
                         self.at = At::Unmatched(0);
                     }
                 }
@@ -73,7 +73,7 @@ impl<'p> Operator<'p> for NestedLoop<'p> {
                     }
                     let Some(index) = self.right.unmatched(*from) else { return Ok(None) };
                     *from = index + 1;
-                    return Ok(Some(Tuple::missing(plan.slots.0).joined(&self.right.tuples[index])));
+                    return Ok(Some(self.right.alone(index, plan.slots.0)));
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::{Result, SqlError, SqlState};
-use crate::exec::aggregate::{CallArgs, accumulator};
+use crate::exec::aggregate::{CallArgs, Maker};
 use crate::exec::run::internal;
 use crate::exec::window::frame::{Frames, Ranges};
 use crate::exec::window::partition::Partition;
@@ -162,8 +162,8 @@ fn aggregates<'p>(
 ) -> Result<Vec<Datum>> {
     let frames = Frames::new(call, partition, run, cx)?;
     let args = arguments(call, partition, run, cx)?;
-    let mut sliding =
-        Sliding { call, args: &args, accumulator: accumulator(call.function, &call.args, call.typed)?, covered: 0..0 };
+    let maker = Maker::new(call.function, &call.args, call.typed);
+    let mut sliding = Sliding { maker: &maker, args: &args, accumulator: maker.make()?, covered: 0..0 };
     let mut values: Vec<Datum> = Vec::with_capacity(partition.len());
     let mut last: Option<Range<usize>> = None;
     for at in 0..partition.len() {
@@ -180,7 +180,7 @@ fn aggregates<'p>(
             values.push(value);
             last = Some(frame);
         } else {
-            let mut accumulator = accumulator(call.function, &call.args, call.typed)?;
+            let mut accumulator = maker.make()?;
             for at in frames.ranges(partition, at, run, cx)?.into_iter().flatten() {
                 run.step(cx)?;
                 if let Some(args) = &args[at] {
@@ -212,7 +212,7 @@ fn arguments<'p>(
 
 /// An aggregate over a range that moves.
 struct Sliding<'a> {
-    call: &'a WindowCall,
+    maker: &'a Maker,
     args: &'a [Option<Vec<Datum>>],
     accumulator: Box<dyn Accumulator>,
     covered: Range<usize>,
@@ -221,7 +221,7 @@ struct Sliding<'a> {
 impl Sliding<'_> {
     fn slide(&mut self, to: &Range<usize>, run: &mut Run<'_>, cx: &mut dyn Context) -> Result<()> {
         if to.start < self.covered.start || to.end < self.covered.end || !self.drop_before(to.start, cx)? {
-            self.accumulator = accumulator(self.call.function, &self.call.args, self.call.typed)?;
+            self.accumulator = self.maker.make()?;
             self.covered = to.start..to.start;
         }
         for at in self.covered.end.max(to.start)..to.end {
