@@ -17,7 +17,7 @@ mod information;
 mod information_schema;
 mod pg_catalog;
 mod relations;
-mod routines;
+pub(crate) mod routines;
 mod types;
 mod views;
 

@@ -1,7 +1,7 @@
 //! `pg_proc`, `pg_operator`, `pg_language`.
 
-use crate::catalog::{Language, PG_CATALOG, Parameter, ParameterMode, Returns, Volatility};
-use crate::functions::{Body, all_functions, all_operators};
+use crate::catalog::{Language, Oid, PG_CATALOG, Parameter, ParameterMode, Returns, Volatility};
+use crate::functions::{Body, Function, all_functions, all_operators};
 use crate::storage::World;
 use crate::system::fill::{Filler, array, int, oid, text, vector, yes};
 use crate::types::{Datum, Type};
@@ -17,8 +17,13 @@ fn volatility(volatility: Volatility) -> &'static str {
     }
 }
 
+/// The built-in functions with their numbers.
+pub(crate) fn numbered() -> impl Iterator<Item = (Oid, &'static Function)> {
+    (FIRST..).zip(all_functions())
+}
+
 pub(super) fn procs(world: &mut World<'_>, filler: &mut Filler) {
-    for (number, function) in (FIRST..).zip(all_functions()) {
+    for (number, function) in numbered() {
         let kind = match function.body {
             Body::Aggregate(_) => "a",
             Body::Window(_) => "w",

@@ -3,12 +3,11 @@
 use crate::catalog::{PG_CATALOG, RelationKind, UserType, UserTypeKind};
 use crate::storage::World;
 use crate::system::fill::{Filler, int, oid, text, yes};
-use crate::types::{Datum, Type, builtin, cast};
+use crate::types::{Datum, Type, builtin, cast, io};
 
 pub(super) fn types(world: &mut World<'_>, filler: &mut Filler) {
     for known in builtin::all() {
-        let io = known.name;
-        filler.row(&[
+        let mut row = vec![
             ("oid", oid(known.ty.0)),
             ("typname", text(known.name)),
             ("typnamespace", oid(PG_CATALOG)),
@@ -22,13 +21,13 @@ pub(super) fn types(world: &mut World<'_>, filler: &mut Filler) {
             ("typdelim", text(known.delimiter.to_string())),
             ("typelem", oid(known.element.map_or(0, |ty| ty.0))),
             ("typarray", oid(known.array.map_or(0, |ty| ty.0))),
-            ("typinput", text(if known.is_array() { "array_in".to_owned() } else { format!("{io}in") })),
-            ("typoutput", text(if known.is_array() { "array_out".to_owned() } else { format!("{io}out") })),
             ("typalign", text(known.align.to_string())),
             ("typstorage", text(known.storage.to_string())),
             ("typtypmod", Datum::Int(-1)),
             ("typcollation", oid(known.collation)),
-        ]);
+        ];
+        row.extend(io::of_type(known.ty).map(functions).into_iter().flatten());
+        filler.row(&row);
     }
     for user in world.catalog.types.values() {
         of_user(world, user, filler);
@@ -50,24 +49,24 @@ fn of_user(world: &World<'_>, user: &UserType, filler: &mut Filler) {
         ("typtypmod", Datum::Int(-1)),
     ];
     match &user.kind {
-        UserTypeKind::Enum(_) => row.extend([
+        UserTypeKind::Enum(_) => row.extend(functions(io::ENUM).into_iter().chain([
             ("typlen", int(4)),
             ("typbyval", yes(true)),
             ("typtype", text("e")),
             ("typcategory", text("E")),
-            ("typinput", text("enum_in")),
-            ("typoutput", text("enum_out")),
             ("typalign", text("i")),
             ("typstorage", text("p")),
-        ]),
+        ])),
         UserTypeKind::Domain { base, not_null, default, .. } => {
             let below = builtin::by_oid(base.ty);
+            row.extend(io::of_type(base.ty).map(functions).into_iter().flatten());
             row.extend([
                 ("typlen", int(below.map_or(-1, |below| below.length))),
                 ("typbyval", yes(below.is_some_and(|below| below.by_value))),
                 ("typtype", text("d")),
                 ("typcategory", text(below.map_or('U', |below| below.category).to_string())),
-                ("typinput", text("domain_in")),
+                ("typinput", oid(io::DOMAIN_INPUT)),
+                ("typreceive", oid(io::DOMAIN_RECEIVE)),
                 ("typbasetype", oid(base.ty.0)),
                 ("typtypmod", Datum::Int(base.modifier.into())),
                 ("typnotnull", yes(*not_null)),
@@ -83,14 +82,13 @@ fn of_user(world: &World<'_>, user: &UserType, filler: &mut Filler) {
             row.extend([
                 ("typtype", text("c")),
                 ("typcategory", text("C")),
-                ("typinput", text("record_in")),
-                ("typoutput", text("record_out")),
                 ("typrelid", oid(table.map_or(0, |table| table.oid))),
             ]);
+            row.extend(functions(io::RECORD));
         }
     }
     filler.row(&row);
-    filler.row(&[
+    let mut row = vec![
         ("oid", oid(user.array.0)),
         ("typname", text(format!("_{}", user.name))),
         ("typnamespace", oid(user.schema)),
@@ -101,12 +99,24 @@ fn of_user(world: &World<'_>, user: &UserType, filler: &mut Filler) {
         ("typisdefined", yes(true)),
         ("typdelim", text(",")),
         ("typelem", oid(user.ty.0)),
-        ("typinput", text("array_in")),
-        ("typoutput", text("array_out")),
         ("typalign", text("d")),
         ("typstorage", text("x")),
         ("typtypmod", Datum::Int(-1)),
-    ]);
+    ];
+    row.extend(functions(io::ARRAY));
+    filler.row(&row);
+}
+
+/// The functions that read and show a type's values.
+fn functions(functions: io::Functions) -> [(&'static str, Datum); 6] {
+    [
+        ("typinput", oid(functions.input)),
+        ("typoutput", oid(functions.output)),
+        ("typreceive", oid(functions.receive)),
+        ("typsend", oid(functions.send)),
+        ("typmodin", oid(functions.modifier_in)),
+        ("typmodout", oid(functions.modifier_out)),
+    ]
 }
 
 pub(super) fn labels(world: &mut World<'_>, filler: &mut Filler) {

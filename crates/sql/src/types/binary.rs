@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
             Type::BOOL => Datum::Bool(self.array::<1>()?[0] != 0),
             Type::INT2 => Datum::Int(self.i16()?),
             Type::INT4 => Datum::Int(self.i32()?.into()),
-            Type::INT8 | Type::MONEY => Datum::Int(self.i64()?),
+            Type::INT8 | Type::MONEY | Type::XID8 => Datum::Int(self.i64()?),
             Type::OID | Type::XID | Type::CID => Datum::Int((self.i32()? as u32).into()),
             ty if reg::is_reg(ty) => Datum::Int((self.i32()? as u32).into()),
             Type::FLOAT4 => Datum::Float(f32::from_be_bytes(self.array()?).into()),
@@ -100,6 +100,10 @@ impl<'a> Reader<'a> {
             }
             Type::BIT | Type::VARBIT => self.bits()?,
             Type::TID => Datum::text(format!("({},{})", self.i32()? as u32, self.i16()? as u16)),
+            Type::PG_LSN => {
+                let value = self.i64()? as u64;
+                Datum::text(format!("{:X}/{:X}", value >> 32, value & 0xFFFF_FFFF))
+            }
             Type::RECORD => {
                 return Err(SqlError::new(
                     SqlState::FEATURE_NOT_SUPPORTED,
@@ -272,7 +276,7 @@ pub fn output_into(out: &mut Vec<u8>, datum: &Datum, ty: Type, env: &dyn Env) ->
         Datum::Bool(value) => out.push(u8::from(*value)),
         Datum::Int(value) => match ty {
             Type::INT2 => out.extend_from_slice(&(*value as i16).to_be_bytes()),
-            Type::INT8 | Type::MONEY => out.extend_from_slice(&value.to_be_bytes()),
+            Type::INT8 | Type::MONEY | Type::XID8 => out.extend_from_slice(&value.to_be_bytes()),
             _ => out.extend_from_slice(&(*value as u32).to_be_bytes()),
         },
         Datum::Float(value) => match ty {

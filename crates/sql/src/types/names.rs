@@ -196,6 +196,26 @@ pub fn is_user(ty: Type) -> bool {
     ty.0 >= FIRST_USER_OID
 }
 
+/// Reads a `pg_lsn`, and writes it as PostgreSQL does.
+pub(crate) fn parse_lsn(text: &str) -> Result<String> {
+    let part = |part: &str| {
+        let valid = (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+        valid.then(|| u32::from_str_radix(part, 16).unwrap_or(0))
+    };
+    let parts = text.split_once('/').and_then(|(high, low)| Some((part(high)?, part(low)?)));
+    let (high, low) = parts.ok_or_else(|| super::scalar::invalid_syntax("pg_lsn", text))?;
+    Ok(format!("{high:X}/{low:X}"))
+}
+
+/// Reads a `tid`, and writes it as PostgreSQL does.
+pub(crate) fn parse_tid(text: &str) -> Result<String> {
+    let inner = text.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let parts = inner.and_then(|inner| inner.split_once(','));
+    let numbers = parts.and_then(|(block, place)| Some((block.parse::<u32>().ok()?, place.parse::<u16>().ok()?)));
+    let (block, place) = numbers.ok_or_else(|| super::scalar::invalid_syntax("tid", text))?;
+    Ok(format!("({block},{place})"))
+}
+
 /// A `pg_lsn` as a number.
 pub(crate) fn lsn_key(text: &str) -> u64 {
     let part = |text: &str| u64::from_str_radix(text, 16).unwrap_or(0);

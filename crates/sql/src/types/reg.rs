@@ -2,12 +2,16 @@
 
 use std::fmt::Write;
 
-use crate::catalog::Oid;
 use crate::catalog::ParameterMode::{In, InOut, Variadic};
+use crate::catalog::{Oid, PG_CATALOG, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Env;
+use crate::system::routines::numbered;
 use crate::types::names::{format_type, search_path};
-use crate::types::{Type, names, quote};
+use crate::types::{Type, io, names, quote};
+
+/// The collations that there are, by number.
+static COLLATIONS: &[(Oid, &str)] = &[(100, "default"), (950, "C"), (951, "POSIX")];
 
 /// The one role that owns everything.
 const BOOTSTRAP_ROLE: Oid = 10;
@@ -25,6 +29,8 @@ pub fn is_reg(ty: Type) -> bool {
             | Type::REGOPER
             | Type::REGOPERATOR
             | Type::REGCONFIG
+            | Type::REGCOLLATION
+            | Type::REGDICTIONARY
     )
 }
 
@@ -52,7 +58,18 @@ pub fn parse(text: &str, ty: Type, env: &dyn Env) -> Result<i64> {
                 return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, format!("role \"{name}\" does not exist")));
             }
         },
+        Type::REGCOLLATION => {
+            let name = parts_of(text)?.pop().unwrap_or_default();
+            let found = COLLATIONS.iter().find(|(_, known)| *known == name).map(|(oid, _)| *oid);
+            return found.map(i64::from).ok_or_else(|| {
+                SqlError::new(
+                    SqlState::UNDEFINED_OBJECT,
+                    format!("collation \"{name}\" for encoding \"UTF8\" does not exist"),
+                )
+            });
+        }
         Type::REGPROC => find_function(text, env)?,
+        Type::REGPROCEDURE => find_procedure(text, env)?,
         _ => None,
     };
     found.map(i64::from).ok_or_else(|| match ty {
@@ -83,7 +100,7 @@ pub fn find_relation(text: &str, env: &dyn Env) -> Result<Option<Oid>> {
     })
 }
 
-/// The user's function with this name; several are an error.
+/// The function with this name; several are an error.
 fn find_function(text: &str, env: &dyn Env) -> Result<Option<Oid>> {
     let parts = parts_of(text)?;
     let catalog = env.catalog();
@@ -92,15 +109,56 @@ fn find_function(text: &str, env: &dyn Env) -> Result<Option<Oid>> {
         [schema, _] => catalog.schema(schema).map(|schema| schema.oid).into_iter().collect(),
         _ => return Err(invalid_name()),
     };
-    let name = parts.last().expect("a name has a part");
-    let mut found =
-        catalog.functions.values().filter(|function| path.contains(&function.schema) && *function.name == **name);
-    match (found.next(), found.next()) {
-        (Some(_), Some(_)) => {
-            Err(SqlError::new(SqlState::AMBIGUOUS_FUNCTION, format!("more than one function named \"{text}\"")))
-        }
-        (one, _) => Ok(one.map(|function| function.oid)),
+    let name = parts.last().expect("a name has a part").as_str();
+    let mut found = Vec::new();
+    if path.contains(&PG_CATALOG) {
+        found.extend(io::number(name));
+        found.extend(numbered().filter(|(_, function)| function.name == name).map(|(number, _)| number));
     }
+    let users = catalog.functions.values();
+    let named = users.filter(|function| path.contains(&function.schema) && &*function.name == name);
+    found.extend(named.map(|function| function.oid));
+    match found[..] {
+        [] => Ok(None),
+        [one] => Ok(Some(one)),
+        _ => Err(SqlError::new(SqlState::AMBIGUOUS_FUNCTION, format!("more than one function named \"{text}\""))),
+    }
+}
+
+/// The name of a function.
+fn function_name(oid: Oid, env: &dyn Env) -> Option<String> {
+    let built_in = || numbered().find(|(number, _)| *number == oid).map(|(_, function)| function.name);
+    match env.catalog().functions.get(&oid) {
+        Some(function) => Some(quote::identifier(&function.name)),
+        None => io::name(oid).or_else(built_in).map(quote::identifier),
+    }
+}
+
+/// A function's name and the types of its arguments: `lower(text)`.
+fn signature(text: &str) -> Option<(&str, Vec<&str>)> {
+    let (name, rest) = text.trim_end().strip_suffix(')')?.split_once('(')?;
+    let types = rest.split(',').map(str::trim).filter(|ty| !ty.is_empty());
+    Some((name.trim(), types.collect()))
+}
+
+/// The function with this name and these argument types.
+fn find_procedure(text: &str, env: &dyn Env) -> Result<Option<Oid>> {
+    let (name, types) = signature(text)
+        .ok_or_else(|| SqlError::new(SqlState::INVALID_TEXT_REPRESENTATION, "expected a left parenthesis"))?;
+    let types = types.iter().map(|ty| Ok(names::parse(ty, env)?.ty)).collect::<Result<Vec<Type>>>()?;
+    let parts = parts_of(name)?;
+    let name = parts.last().expect("a name has a part").as_str();
+    let catalog = env.catalog();
+    let inputs = |function: &UserFunction| {
+        let inputs = function.parameters.iter().filter(|parameter| matches!(parameter.mode, In | InOut | Variadic));
+        inputs.map(|parameter| parameter.typed.ty).collect::<Vec<_>>()
+    };
+    let mut users = catalog.functions.values();
+    if let Some(function) = users.find(|function| &*function.name == name && inputs(function) == types) {
+        return Ok(Some(function.oid));
+    }
+    let built_in = numbered().find(|(_, function)| function.name == name && function.args == types);
+    Ok(built_in.map(|(number, _)| number).or_else(|| io::number(name)))
 }
 
 fn parts_of(text: &str) -> Result<Vec<String>> {
@@ -127,12 +185,11 @@ pub fn show(out: &mut String, oid: i64, ty: Type, env: &dyn Env) {
         (oid, Type::REGCLASS) => relation_name(oid, env),
         (oid, Type::REGNAMESPACE) => catalog.schemas.get(&oid).map(|schema| quote::identifier(&schema.name)),
         (BOOTSTRAP_ROLE, Type::REGROLE) => Some("postgres".to_owned()),
-        (oid, Type::REGPROC) => catalog.functions.get(&oid).map(|function| quote::identifier(&function.name)),
-        (oid, Type::REGPROCEDURE) => catalog.functions.get(&oid).map(|function| {
-            let inputs = function.parameters.iter().filter(|parameter| matches!(parameter.mode, In | InOut | Variadic));
-            let types: Vec<String> = inputs.map(|parameter| format_type(parameter.typed.ty, None, env)).collect();
-            format!("{}({})", quote::identifier(&function.name), types.join(","))
-        }),
+        (oid, Type::REGCOLLATION) => {
+            COLLATIONS.iter().find(|(number, _)| *number == oid).map(|(_, name)| quote::identifier(name))
+        }
+        (oid, Type::REGPROC) => function_name(oid, env),
+        (oid, Type::REGPROCEDURE) => procedure_name(oid, env),
         _ => None,
     };
     match name {
@@ -143,10 +200,29 @@ pub fn show(out: &mut String, oid: i64, ty: Type, env: &dyn Env) {
     }
 }
 
+/// A function's name with the types of its arguments.
+fn procedure_name(oid: Oid, env: &dyn Env) -> Option<String> {
+    let types: Vec<Type> = match env.catalog().functions.get(&oid) {
+        Some(function) => {
+            let inputs = function.parameters.iter().filter(|parameter| matches!(parameter.mode, In | InOut | Variadic));
+            inputs.map(|parameter| parameter.typed.ty).collect()
+        }
+        None => numbered().find(|(number, _)| *number == oid)?.1.args.to_vec(),
+    };
+    let types: Vec<String> = types.iter().map(|ty| format_type(*ty, None, env)).collect();
+    Some(format!("{}({})", function_name(oid, env)?, types.join(",")))
+}
+
 /// A relation's name, with its schema where the search path does not find it.
 pub fn relation_name(oid: Oid, env: &dyn Env) -> Option<String> {
     let catalog = env.catalog();
-    let relation = catalog.relation(oid)?;
+    let Some(relation) = catalog.relation(oid) else {
+        let table = crate::system::tables().find(|table| table.oid == oid)?;
+        return Some(match table.schema {
+            "pg_catalog" => table.name.to_owned(),
+            schema => format!("{schema}.{}", table.name),
+        });
+    };
     let name = quote::identifier(&relation.name);
     let found = search_path(env).into_iter().find_map(|schema| catalog.relation_in(schema, &relation.name));
     if found.is_some_and(|found| found.oid == oid) {

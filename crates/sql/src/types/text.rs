@@ -47,6 +47,9 @@ pub fn input(text: &str, typed: Typed, env: &dyn Env) -> Result<Datum> {
         }
         Type::JSONB => Datum::Jsonb(Arc::new(Json::parse(text)?)),
         Type::OID | Type::XID | Type::CID => Datum::Int(integer::parse_oid(text)?),
+        Type::XID8 => Datum::Int(integer::parse_xid8(text)?),
+        Type::TID => Datum::text(names::parse_tid(text)?),
+        Type::PG_LSN => Datum::text(names::parse_lsn(text)?),
         Type::INET => Datum::text(network::parse_inet(text)?),
         Type::CIDR => Datum::text(network::parse_cidr(text)?),
         Type::MACADDR => Datum::text(network::parse_macaddr(text)?),
@@ -104,6 +107,7 @@ pub fn output_into(out: &mut String, datum: &Datum, ty: Type, env: &dyn Env) {
         Datum::Null => {}
         Datum::Int(value) => match ty {
             Type::INT4 | Type::INT8 | Type::INT2 | Type::OID => push_display(out, value),
+            Type::XID8 => push_display(out, &(*value as u64)),
             Type::MONEY => money::show(out, *value),
             _ if reg::is_reg(ty) => reg::show(out, *value, ty, env),
             _ => push_display(out, value),

@@ -8,6 +8,8 @@ const NEGATIVE: u16 = 0x4000;
 const NAN: u16 = 0xC000;
 const INFINITY: u16 = 0xD000;
 const NEGATIVE_INFINITY: u16 = 0xF000;
+/// What PostgreSQL happens to send with infinities.
+const INFINITY_SCALE: usize = 0x20;
 
 impl Numeric {
     /// Adds the wire form.
@@ -18,8 +20,8 @@ impl Numeric {
                 (digits, weight, if decimal.coefficient.is_negative() { NEGATIVE } else { 0 }, decimal.scale)
             }
             Repr::NaN => (Vec::new(), 0, NAN, 0),
-            Repr::Infinity { negative: false } => (Vec::new(), 0, INFINITY, 0),
-            Repr::Infinity { negative: true } => (Vec::new(), 0, NEGATIVE_INFINITY, 0),
+            Repr::Infinity { negative: false } => (Vec::new(), 0, INFINITY, INFINITY_SCALE),
+            Repr::Infinity { negative: true } => (Vec::new(), 0, NEGATIVE_INFINITY, INFINITY_SCALE),
         };
         for word in [digits.len() as u16, weight as u16, sign, scale as u16] {
             out.extend_from_slice(&word.to_be_bytes());

@@ -52,6 +52,15 @@ pub fn parse_oid(text: &str) -> Result<i64> {
     }
 }
 
+/// Reads an xid8: 64 bits without a sign.
+pub fn parse_xid8(text: &str) -> Result<i64> {
+    let trimmed = trim(text);
+    if trimmed.is_empty() || !trimmed.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(invalid_syntax("xid8", text));
+    }
+    trimmed.parse::<u64>().map(|value| value as i64).map_err(|_| out_of_range(text, "xid8"))
+}
+
 pub(super) fn out_of_range(text: &str, name: &str) -> SqlError {
     SqlError::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, format!("value \"{text}\" is out of range for type {name}"))
 }

@@ -1,10 +1,13 @@
 //! Values in, values out, as a real PostgreSQL 15 gave them.
 //!
 //! Each file has sections. `[io TYPE]`: a literal that is cast to the type and shown. `[cast FROM -> TO]`: a literal of one
-//! type that is cast to the other. `[op NAME TYPE, … : SQL]`: operands, separated by ` ; `, and what the SQL gives. `set NAME =
+//! type that is cast to the other. `[send TYPE]`: a literal, and its wire form in hex. `[op NAME TYPE, … : SQL]`: operands, separated by ` ; `, and what the SQL gives. `set NAME =
 //! VALUE` changes a setting for the rest of the section. What goes wrong is shown as SQLSTATE, message, detail and hint.
 
+mod catalog;
+mod keys;
 mod operators;
+mod wire;
 
 use std::sync::Arc;
 
@@ -66,6 +69,11 @@ fn templates_are_those_of_postgresql() {
 }
 
 #[test]
+fn wire_forms_are_those_of_postgresql() {
+    check(include_str!("wire.txt"));
+}
+
+#[test]
 fn casts_are_those_of_postgresql() {
     check(include_str!("casts.txt"));
 }
@@ -83,11 +91,12 @@ fn json_is_that_of_postgresql() {
 #[derive(Clone, Debug)]
 enum Section {
     Io(Typed),
+    Send(Typed),
     Cast(Typed, Typed),
     Operator(String, Vec<Typed>),
 }
 
-fn check(file: &str) {
+pub(crate) fn check(file: &str) {
     let mut world = World::default();
     let mut section = None;
     let mut wrong = Vec::new();
@@ -97,7 +106,7 @@ fn check(file: &str) {
             continue;
         }
         if let Some(header) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'))
-            && ["io ", "cast ", "op "].iter().any(|kind| header.starts_with(kind))
+            && ["io ", "send ", "cast ", "op "].iter().any(|kind| header.starts_with(kind))
         {
             world.settings = Settings::default();
             section = Some(read_section(header, &world));
@@ -140,6 +149,7 @@ fn read_section(header: &str, world: &World) -> Section {
     let (kind, rest) = header.split_once(' ').expect("a header has a kind");
     match kind {
         "io" => Section::Io(ty(rest)),
+        "send" => Section::Send(ty(rest)),
         "cast" => {
             let (from, to) = rest.split_once(" -> ").expect("a cast has two types");
             Section::Cast(ty(from), ty(to))
@@ -155,6 +165,9 @@ fn read_section(header: &str, world: &World) -> Section {
 fn run(section: &Section, input: &str, world: &mut World) -> String {
     let result = match section {
         Section::Io(typed) => literal(input, *typed, world).map(|value| show(&value, typed.ty, world)),
+        Section::Send(typed) => {
+            literal(input, *typed, world).and_then(|value| wire::there_and_back(&value, *typed, world))
+        }
         Section::Cast(from, to) => literal(input, *from, world)
             .and_then(|value| cast::cast(value, from.ty, *to, true, world))
             .map(|value| show(&value, to.ty, world)),
