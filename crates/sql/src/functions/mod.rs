@@ -8,6 +8,7 @@ mod args;
 mod arithmetic;
 mod array;
 mod comparison;
+mod datetime;
 pub(crate) mod define;
 mod degrees;
 mod json;

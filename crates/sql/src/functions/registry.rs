@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use crate::functions::{
-    Function, aggregate, arithmetic, array, comparison, degrees, json, math, numeric, pattern, series, text, window,
+    Function, aggregate, arithmetic, array, comparison, datetime, degrees, json, math, numeric, pattern, series, text,
+    window,
 };
 
 type ByName = FxHashMap<&'static str, Vec<&'static Function>>;
@@ -16,6 +17,13 @@ static FUNCTIONS: &[&[Function]] = &[
     numeric::FUNCTIONS,
     math::FUNCTIONS,
     degrees::FUNCTIONS,
+    datetime::clock::FUNCTIONS,
+    datetime::format::FUNCTIONS,
+    datetime::make::FUNCTIONS,
+    datetime::overlaps::FUNCTIONS,
+    datetime::overlaps::ZONED,
+    datetime::parts::FUNCTIONS,
+    datetime::series::FUNCTIONS,
     pattern::like::FUNCTIONS,
     pattern::matching::FUNCTIONS,
     pattern::replace::FUNCTIONS,
@@ -55,6 +63,7 @@ static OPERATORS: &[&[Function]] = &[
     comparison::EQUALITY,
     numeric::OPERATORS,
     math::OPERATORS,
+    datetime::arithmetic::OPERATORS,
     pattern::like::OPERATORS,
     pattern::matching::OPERATORS,
     text::basic::OPERATORS,

@@ -8,12 +8,15 @@ use crate::functions::args::Args;
 use crate::functions::define::ordered_set;
 use crate::functions::{Accumulator, Env, Function, Site};
 use crate::types::compare::equal;
+use crate::types::datetime::arithmetic::{interval_minus, interval_plus, interval_times};
 use crate::types::{ArrayValue, Datum, Type as T};
 
 /// The aggregates.
 pub(in crate::functions) static FUNCTIONS: &[Function] = &[
     ordered_set("percentile_cont", &[T::FLOAT8, T::FLOAT8], T::FLOAT8, 1, continuous),
     ordered_set("percentile_cont", &[T::FLOAT8_ARRAY, T::FLOAT8], T::FLOAT8_ARRAY, 1, continuous),
+    ordered_set("percentile_cont", &[T::FLOAT8, T::INTERVAL], T::INTERVAL, 1, continuous),
+    ordered_set("percentile_cont", &[T::FLOAT8_ARRAY, T::INTERVAL], T::INTERVAL_ARRAY, 1, continuous),
     ordered_set("percentile_disc", &[T::FLOAT8, T::ANYELEMENT], T::ANYELEMENT, 1, discrete),
     ordered_set("percentile_disc", &[T::FLOAT8_ARRAY, T::ANYELEMENT], T::ANYARRAY, 1, discrete),
     ordered_set("mode", &[T::ANYELEMENT], T::ANYELEMENT, 0, mode),
@@ -78,6 +81,10 @@ impl Percentile {
         let (below, above) = (&self.values[place.floor() as usize], &self.values[place.ceil() as usize]);
         let share = place - place.floor();
         match (below, above) {
+            (Datum::Interval(below), Datum::Interval(above)) => {
+                let way = interval_times(&interval_minus(above, below)?, share)?;
+                interval_plus(below, &way).map(Datum::Interval)
+            }
             (Datum::Float(below), Datum::Float(above)) => Ok(Datum::Float(below + (above - below) * share)),
             _ => Ok(below.clone()),
         }

@@ -6,8 +6,9 @@ use crate::functions::arithmetic::{fit, float_result};
 use crate::functions::define::aggregate;
 use crate::functions::numeric::exact;
 use crate::functions::{Accumulator, Env, Function, Site};
+use crate::types::datetime::arithmetic::{interval_divided, interval_plus};
 use crate::types::numeric::Numeric;
-use crate::types::{Datum, Type as T};
+use crate::types::{Datum, Interval, Type as T};
 
 /// The aggregates.
 pub(in crate::functions) static FUNCTIONS: &[Function] = &[
@@ -18,6 +19,8 @@ pub(in crate::functions) static FUNCTIONS: &[Function] = &[
     aggregate("sum", &[T::NUMERIC], T::NUMERIC, |_| Box::new(Exact { sum: None, count: 0, average: false })),
     aggregate("sum", &[T::FLOAT4], T::FLOAT4, float_sum),
     aggregate("sum", &[T::FLOAT8], T::FLOAT8, float_sum),
+    aggregate("sum", &[T::INTERVAL], T::INTERVAL, |_| Box::new(Spans { sum: None, count: 0, average: false })),
+    aggregate("avg", &[T::INTERVAL], T::INTERVAL, |_| Box::new(Spans { sum: None, count: 0, average: true })),
     aggregate("avg", &[T::INT2], T::NUMERIC, whole_average),
     aggregate("avg", &[T::INT4], T::NUMERIC, whole_average),
     aggregate("avg", &[T::INT8], T::NUMERIC, whole_average),
@@ -131,5 +134,31 @@ impl Accumulator for Float {
             count if self.average => Datum::Float(self.sum / count as f64),
             _ => Datum::Float(self.sum),
         })
+    }
+}
+
+struct Spans {
+    sum: Option<Interval>,
+    count: i64,
+    average: bool,
+}
+
+impl Accumulator for Spans {
+    fn add(&mut self, _: &mut dyn Env, args: &[Datum]) -> Result<()> {
+        let next = args.interval(0)?;
+        self.sum = Some(match &self.sum {
+            Some(sum) => interval_plus(sum, &next)?,
+            None => next,
+        });
+        self.count += 1;
+        Ok(())
+    }
+
+    fn finish(&self, _: &mut dyn Env) -> Result<Datum> {
+        match self.sum {
+            None => Ok(Datum::Null),
+            Some(sum) if self.average => interval_divided(&sum, self.count as f64).map(Datum::Interval),
+            Some(sum) => Ok(Datum::Interval(sum)),
+        }
     }
 }
