@@ -1,6 +1,6 @@
 //! Whether a plan looks at what is around it: if not, what it came to once is what it comes to again.
 
-use crate::ir::{Access, Expr, ExprKind, KeyValue, Plan, Quantified, SubqueryKind, Subscript};
+use crate::ir::{self, Access, AggregateCall, Expr, ExprKind, KeyValue, Plan};
 
 /// Whether a plan comes to the same however often it is begun again in one statement: it looks neither at tuples around
 /// it nor at common table expressions (which may be recursive).
@@ -29,7 +29,7 @@ fn plan_looks_out(plan: &Plan, depth: usize) -> bool {
         }
         Plan::Filter { input, condition } => inner(input) || expr(condition),
         Plan::Aggregate(aggregate) => {
-            let call = |call: &crate::ir::AggregateCall| {
+            let call = |call: &AggregateCall| {
                 call.args.iter().any(expr)
                     || call.order.iter().any(|key| expr(&key.expr))
                     || call.filter.as_ref().is_some_and(expr)
@@ -65,53 +65,13 @@ fn access_looks_out(access: &Access, depth: usize) -> bool {
 
 /// Whether an expression looks further out than `depth`.
 fn looks_out(expr: &Expr, depth: usize) -> bool {
-    let any = |exprs: &[Expr]| exprs.iter().any(|expr| looks_out(expr, depth));
-    let one = |expr: &Expr| looks_out(expr, depth);
-    match &expr.kind {
-        ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Variable(_) | ExprKind::NextValue(_) => false,
-        // An operand belongs to an expression around, which may be outside.
-        ExprKind::Operand => false,
+    let own = match &expr.kind {
         ExprKind::Column(column) => column.up > depth,
         ExprKind::Row { up, .. } | ExprKind::System { up, .. } => *up > depth,
-        ExprKind::Call { args, .. } | ExprKind::UserCall { args, .. } => any(args),
-        ExprKind::And(args) | ExprKind::Or(args) | ExprKind::Coalesce(args) | ExprKind::MakeArray(args) => any(args),
-        ExprKind::Extreme { args, .. } => any(args),
-        ExprKind::MakeRow { fields, .. } => any(fields),
-        ExprKind::Cast { arg, .. } | ExprKind::Field { arg, .. } | ExprKind::IsBool { arg, .. } => one(arg),
-        ExprKind::Not(arg) | ExprKind::IsNull(arg) | ExprKind::IsNotNull(arg) => one(arg),
-        ExprKind::IsDistinct { args, .. } => any(&args[..]),
-        ExprKind::Case { operand, branches, otherwise } => {
-            operand.as_deref().is_some_and(one)
-                || branches.iter().any(|(condition, value)| one(condition) || one(value))
-                || otherwise.as_deref().is_some_and(one)
-        }
-        ExprKind::NullIf { value, equal } => one(value) || one(equal),
-        ExprKind::Quantified { arg, list, .. } => {
-            one(arg)
-                || match list {
-                    Quantified::List(items) => any(items),
-                    Quantified::Array(array) => one(array),
-                }
-        }
-        ExprKind::CompareRows { left, right, .. } => any(left) || any(right),
-        ExprKind::Subscript { arg, indices } => one(arg) || indices.iter().any(|index| index_looks_out(index, depth)),
-        ExprKind::Replace { arg, indices, value } => {
-            one(arg) || one(value) || indices.iter().any(|index| index_looks_out(index, depth))
-        }
-        ExprKind::ReplaceField { arg, value, .. } => one(arg) || one(value),
-        ExprKind::Subquery { kind, query } => {
-            let args = match kind {
-                SubqueryKind::Quantified { args, .. } => any(args),
-                SubqueryKind::Scalar | SubqueryKind::Exists | SubqueryKind::Array => false,
-            };
-            args || (query.correlated && plan_looks_out(&query.plan, depth + 1))
-        }
-    }
-}
-
-fn index_looks_out(index: &Subscript, depth: usize) -> bool {
-    match index {
-        Subscript::Index(index) => looks_out(index, depth),
-        Subscript::Slice(from, to) => [from, to].into_iter().flatten().any(|bound| looks_out(bound, depth)),
-    }
+        ExprKind::Subquery { query, .. } => query.correlated && plan_looks_out(&query.plan, depth + 1),
+        _ => false,
+    };
+    let mut any = own;
+    ir::children(expr, &mut |child| any = any || looks_out(child, depth));
+    any
 }

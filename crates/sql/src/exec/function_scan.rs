@@ -12,7 +12,7 @@ use crate::types::Datum;
 pub(crate) struct FunctionScan<'p> {
     plan: &'p ir::FunctionScan,
     /// The rows of each call.
-    rows: Option<Vec<std::vec::IntoIter<Vec<Datum>>>>,
+    rows: Option<Vec<Rows<'p>>>,
     given: i64,
 }
 
@@ -22,11 +22,13 @@ impl<'p> FunctionScan<'p> {
     }
 }
 
+type Rows<'p> = Box<dyn Iterator<Item = Vec<Datum>> + 'p>;
+
 /// The rows of a call, each with as many columns as the call is to have.
-fn call_rows<'p>(call: &'p FunctionCall, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Vec<Vec<Datum>>> {
+fn call_rows<'p>(call: &'p FunctionCall, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Rows<'p>> {
     Ok(match set_rows(&call.call, &Tuple::default(), run, cx)? {
-        SetRows::Value(value) => vec![columns(call, vec![value])],
-        SetRows::Rows(rows) => rows.into_iter().map(|row| columns(call, row)).collect(),
+        SetRows::Value(value) => Box::new(std::iter::once(columns(call, vec![value]))),
+        SetRows::Rows(rows) => Box::new(rows.map(|row| columns(call, row))),
     })
 }
 
@@ -51,7 +53,7 @@ impl<'p> Operator<'p> for FunctionScan<'p> {
         let rows = match &mut self.rows {
             Some(rows) => rows,
             none => {
-                let rows = self.plan.calls.iter().map(|call| Ok(call_rows(call, run, cx)?.into_iter()));
+                let rows = self.plan.calls.iter().map(|call| call_rows(call, run, cx));
                 none.insert(rows.collect::<Result<_>>()?)
             }
         };

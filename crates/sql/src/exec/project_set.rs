@@ -17,29 +17,29 @@ pub(crate) struct ProjectSet<'p> {
     calls: &'p [Expr],
     /// What the rows of each call are records of, if they have several columns; known when the first tuple is there.
     shapes: Option<Vec<Option<Arc<RecordShape>>>>,
-    current: Option<(Tuple, Vec<std::vec::IntoIter<Datum>>)>,
+    current: Option<(Tuple, Vec<Values>)>,
 }
+
+/// The values of one call for one tuple.
+type Values = Box<dyn Iterator<Item = Datum>>;
 
 impl<'p> ProjectSet<'p> {
     pub(crate) fn new(calls: &'p [Expr], input: Node<'p>) -> Self {
         ProjectSet { input, calls, shapes: None, current: None }
     }
 
-    fn start(
-        &mut self,
-        tuple: &Tuple,
-        run: &mut Run<'p>,
-        cx: &mut dyn Context,
-    ) -> Result<Vec<std::vec::IntoIter<Datum>>> {
+    fn start(&mut self, tuple: &Tuple, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Vec<Values>> {
         let calls = self.calls;
         let shapes = self.shapes.get_or_insert_with(|| calls.iter().map(|call| shape(call, cx.catalog())).collect());
         let mut all = Vec::with_capacity(calls.len());
         for (call, shape) in calls.iter().zip(shapes) {
-            let values = match set_rows(call, tuple, run, cx)? {
-                SetRows::Value(value) => vec![value],
-                SetRows::Rows(rows) => rows.into_iter().map(|row| value(row, shape.as_ref())).collect(),
-            };
-            all.push(values.into_iter());
+            all.push(match set_rows(call, tuple, run, cx)? {
+                SetRows::Value(value) => Box::new(std::iter::once(value)) as Values,
+                SetRows::Rows(rows) => {
+                    let shape = shape.clone();
+                    Box::new(rows.map(move |row| value(row, shape.as_ref())))
+                }
+            });
         }
         Ok(all)
     }

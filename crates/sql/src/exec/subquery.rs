@@ -101,10 +101,10 @@ impl<'p> Run<'p> {
     ) -> Result<Datum> {
         let left = self.eval_all(cx, comparison.args, tuple)?;
         if !query.correlated {
-            if let Some(types) = comparison.hashed_types() {
-                if let Some(value) = self.probe(cx, comparison, query, tuple, &left, &types)? {
-                    return Ok(value);
-                }
+            if let Some(types) = comparison.hashed_types()
+                && let Some(value) = self.probe(cx, comparison, query, tuple, &left, &types)?
+            {
+                return Ok(value);
             }
             let rows = self.all_rows(cx, query, tuple)?;
             let mut verdict = Verdict::new(comparison.all);

@@ -117,7 +117,7 @@ impl<'p> Run<'p> {
 /// What a call in FROM or of a set-returning function gives.
 pub(crate) enum SetRows {
     /// Rows: the columns of each.
-    Rows(Vec<Vec<Datum>>),
+    Rows(Box<dyn Iterator<Item = Vec<Datum>>>),
     /// One value, of a function that is not set-returning, or of any other expression.
     Value(Datum),
 }
@@ -129,20 +129,39 @@ pub(crate) fn set_rows<'p>(call: &'p Expr, tuple: &Tuple, run: &mut Run<'p>, cx:
             let Body::Set { rows, .. } = &function.body else { return run.eval(cx, call, tuple).map(SetRows::Value) };
             let values = run.eval_all(cx, args, tuple)?;
             if function.strict && values.iter().any(Datum::is_null) {
-                return Ok(SetRows::Rows(Vec::new()));
+                return Ok(SetRows::Rows(Box::new(std::iter::empty())));
+            }
+            if let Some(series) = integer_series(function, &values) {
+                return Ok(SetRows::Rows(series));
             }
             let types: Vec<Typed> = args.iter().map(|arg| arg.typed).collect();
-            rows(cx, &values, &Site { args: &types, returns: call.typed }).map(SetRows::Rows)
+            let rows = rows(cx, &values, &Site { args: &types, returns: call.typed })?;
+            Ok(SetRows::Rows(Box::new(rows.into_iter())))
         }
         ExprKind::UserCall { function, args } if returns_set(function) => {
             let values = run.eval_all(cx, args, tuple)?;
             if function.strict && values.iter().any(Datum::is_null) {
-                return Ok(SetRows::Rows(Vec::new()));
+                return Ok(SetRows::Rows(Box::new(std::iter::empty())));
             }
-            cx.call_rows(function, values).map(SetRows::Rows)
+            Ok(SetRows::Rows(Box::new(cx.call_rows(function, values)?.into_iter())))
         }
         _ => run.eval(cx, call, tuple).map(SetRows::Value),
     }
+}
+
+/// A series of integers needs no memory: it is made as it is asked for.
+fn integer_series(function: &Function, args: &[Datum]) -> Option<Box<dyn Iterator<Item = Vec<Datum>>>> {
+    if function.name != "generate_series" {
+        return None;
+    }
+    let (first, last, step) = match args {
+        [Datum::Int(first), Datum::Int(last)] => (*first, *last, 1),
+        [Datum::Int(first), Datum::Int(last), Datum::Int(step)] if *step != 0 => (*first, *last, *step),
+        _ => return None,
+    };
+    let inside = move |value: &i64| if step > 0 { *value <= last } else { *value >= last };
+    let values = std::iter::successors(Some(first), move |value| value.checked_add(step)).take_while(inside);
+    Some(Box::new(values.map(|value| vec![Datum::Int(value)])))
 }
 
 fn returns_set(function: &UserFunction) -> bool {
