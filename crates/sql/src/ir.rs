@@ -9,6 +9,11 @@
 //! around: a query in FROM ([`Plan::Subquery`]) or a common table expression has the same `up`s as the plan it is in.
 
 mod below;
+pub mod outward;
+pub mod print;
+pub mod same;
+pub mod walk;
+
 
 use std::sync::Arc;
 
