@@ -12,6 +12,7 @@ mod below;
 pub mod outward;
 pub mod print;
 pub mod same;
+pub mod volatility;
 pub mod walk;
 
 

@@ -1,1 +1,135 @@
-//! Syntax tree → IR, against a catalog.
+//! Syntax tree → IR: names become positions, every expression gets a type, every call its function.
+//!
+//! In reading order:
+//! - [`names`]: identifiers, and which relation a name means
+//! - `scope`, [`variables`], [`params`]: what is visible where
+//! - `block`: what is allowed where
+//! - `coerce`, `datatype`: conversions, types by name
+//! - `expr`: expressions
+//! - `from`, `select`, …: queries
+//! - `insert`, `update`, `merge`: changes
+
+mod block;
+mod coerce;
+mod datatype;
+mod expr;
+mod from;
+mod function_scan;
+mod group;
+mod lock;
+pub mod names;
+mod order;
+pub mod params;
+mod query;
+mod scope;
+mod select;
+mod set;
+mod target;
+pub mod variables;
+mod with;
+
+pub use block::Clause;
+pub use params::Params;
+pub use variables::{Conflict, Variable, Variables};
+
+use sqlparser::tokenizer::Span;
+
+use crate::catalog::{Catalog, Oid};
+use crate::error::{Result, SqlError, SqlState};
+use crate::functions::Env;
+use crate::functions::resolve::Names;
+use scope::Frame;
+use with::NamedCte;
+
+/// How deeply expressions and queries may be nested. Bound statements are walked by recursion, on threads with two
+/// megabytes of stack.
+const DEEPEST: usize = 200;
+
+/// Binds statements against a catalog.
+pub struct Binder<'a> {
+    env: &'a dyn Env,
+    catalog: &'a Catalog,
+    path: &'a [Oid],
+    params: Params,
+    variables: Option<&'a dyn Variables>,
+    /// The tuples around, the nearest last.
+    frames: Vec<Frame<'a>>,
+    /// Where in `frames` the tuples of the FROM begin that is being bound.
+    from_base: usize,
+    /// The common table expressions that can be named, the nearest last.
+    ctes: Vec<NamedCte>,
+    /// How many there have been in the statement.
+    cte_count: usize,
+    /// The first of `ctes` that was used and depends on the tuples around.
+    lowest_cte: usize,
+    depth: usize,
+}
+
+impl<'a> Binder<'a> {
+    /// A binder against the catalog of `env`; `path` has the schemas of the search path (a temporary one first, if there
+    /// is one; `pg_catalog` comes first unless it is among them).
+    pub fn new(env: &'a dyn Env, path: &'a [Oid]) -> Binder<'a> {
+        Binder {
+            env,
+            catalog: env.catalog(),
+            path,
+            params: Params::default(),
+            variables: None,
+            frames: Vec::new(),
+            from_base: 0,
+            ctes: Vec::new(),
+            cte_count: 0,
+            lowest_cte: usize::MAX,
+            depth: 0,
+        }
+    }
+
+    /// With these parameters.
+    #[must_use]
+    pub fn with_params(mut self, params: Params) -> Self {
+        self.params = params;
+        self
+    }
+
+    /// With these variables in scope.
+    #[must_use]
+    pub fn with_variables(mut self, variables: &'a dyn Variables) -> Self {
+        self.variables = Some(variables);
+        self
+    }
+
+    /// The types of the parameters, once everything is bound.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    fn names(&self) -> Names<'a> {
+        Names { catalog: self.catalog, path: self.path }
+    }
+
+    /// Goes one level deeper.
+    fn nested<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth >= DEEPEST {
+            return Err(too_deep());
+        }
+        self.depth += 1;
+        let result = bind(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// The error, with the place where the span begins. The parser's spans have the position as their column.
+    fn at(&self, span: Span, error: SqlError) -> SqlError {
+        let position = usize::try_from(span.start.column).unwrap_or(0);
+        match error.fields().position {
+            None if position > 0 => error.at(position),
+            _ => error,
+        }
+    }
+}
+
+/// A statement is nested too deeply.
+pub(crate) fn too_deep() -> SqlError {
+    SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded")
+        .hint("Skew limits how deeply expressions and queries may be nested.")
+}

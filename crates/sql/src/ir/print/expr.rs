@@ -152,7 +152,7 @@ impl Printer<'_> {
     }
 
     fn type_name(&self, ty: Type) -> String {
-        format!("type {}", ty.0)
+        crate::types::names::display(ty, self.catalog)
     }
 }
 

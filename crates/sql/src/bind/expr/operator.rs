@@ -1,0 +1,257 @@
+//! Operators: which symbol, and which function stands for it.
+
+use std::borrow::Cow;
+
+use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
+
+use crate::bind::expr::peel;
+use crate::bind::{Binder, too_deep};
+use crate::error::{Result, SqlError};
+use crate::functions::resolve::{self, Argument, Callee, Resolved};
+use crate::functions::Function;
+use crate::ir::{Expr, ExprKind};
+use crate::types::{Datum, Type};
+
+/// How long a chain of operators (`a + b + …`) may be: it becomes as deep when it is evaluated.
+const LONGEST_CHAIN: usize = 500;
+
+impl Binder<'_> {
+    /// `left op right`. A chain `a + b + c` leans to the left: it is followed, not recursed into.
+    pub(super) fn binary(&mut self, expr: &ast::Expr) -> Result<Expr> {
+        let ast::Expr::BinaryOp { op, .. } = expr else { unreachable!("the caller matched") };
+        match op {
+            BinaryOperator::And => self.logic(expr, &BinaryOperator::And),
+            BinaryOperator::Or => self.logic(expr, &BinaryOperator::Or),
+            _ => self.chain(expr),
+        }
+    }
+
+    /// AND or OR of any number of conditions.
+    fn logic(&mut self, expr: &ast::Expr, which: &BinaryOperator) -> Result<Expr> {
+        let mut operands = Vec::new();
+        let mut left = expr;
+        while let ast::Expr::BinaryOp { left: next, op, right } = left
+            && op == which
+        {
+            operands.push(&**right);
+            left = peel_same(next, which);
+        }
+        operands.push(left);
+        let is_and = *which == BinaryOperator::And;
+        let mut conditions = Vec::with_capacity(operands.len());
+        for operand in operands.into_iter().rev() {
+            let bound = self.expr(operand)?;
+            let bound = self.boolean(bound, if is_and { "AND" } else { "OR" })?;
+            match bound.kind {
+                ExprKind::And(inner) if is_and => conditions.extend(inner),
+                ExprKind::Or(inner) if !is_and => conditions.extend(inner),
+                _ => conditions.push(bound),
+            }
+        }
+        let kind = if is_and { ExprKind::And(conditions) } else { ExprKind::Or(conditions) };
+        Ok(Expr::new(kind, Type::BOOL))
+    }
+
+    fn chain(&mut self, expr: &ast::Expr) -> Result<Expr> {
+        let mut steps = Vec::new();
+        let mut left = expr;
+        while let ast::Expr::BinaryOp { left: next, op, right } = left
+            && !matches!(op, BinaryOperator::And | BinaryOperator::Or)
+        {
+            steps.push((op, &**right, left));
+            left = next;
+        }
+        if steps.len() > LONGEST_CHAIN {
+            return Err(too_deep());
+        }
+        let (first_op, first_right, first) = steps.pop().expect("the caller matched an operator");
+        let mut value = self.one_operator(left, first_op, first_right).map_err(|error| self.at_expr(first, error))?;
+        for (op, right, whole) in steps.into_iter().rev() {
+            let right = self.expr(right)?;
+            value = self.operator(&symbol(op)?, Some(value), right).map_err(|error| self.at_expr(whole, error))?;
+        }
+        Ok(value)
+    }
+
+    /// The operator at the end of a chain: here both sides are as written, so that rows are seen.
+    fn one_operator(&mut self, left: &ast::Expr, op: &BinaryOperator, right: &ast::Expr) -> Result<Expr> {
+        let symbol = symbol(op)?;
+        if let Some(rows) = self.row_operator(left, &symbol, right)? {
+            return Ok(rows);
+        }
+        let left = self.expr(left)?;
+        let right = self.expr(right)?;
+        if left.ty() == Type::RECORD && right.ty() == Type::RECORD
+            && let Some(compared) = self.compare_records(&symbol, &left, &right)?
+        {
+            return Ok(compared);
+        }
+        self.operator(&symbol, Some(left), right)
+    }
+
+    /// A prefix operator.
+    pub(super) fn unary(&mut self, op: UnaryOperator, arg: &ast::Expr) -> Result<Expr> {
+        let symbol = match op {
+            UnaryOperator::Not => {
+                let bound = self.expr(arg)?;
+                let arg = Box::new(self.boolean(bound, "NOT")?);
+                return Ok(Expr::new(ExprKind::Not(arg), Type::BOOL));
+            }
+            UnaryOperator::Minus => {
+                // The smallest integers are only read right with their sign.
+                if let ast::Expr::Value(value) = arg
+                    && let ast::Value::Number(digits, _) = &value.value
+                {
+                    return self.number(&format!("-{digits}"));
+                }
+                "-"
+            }
+            UnaryOperator::Plus => "+",
+            UnaryOperator::BitwiseNot => "~",
+            UnaryOperator::PGAbs => "@",
+            UnaryOperator::PGSquareRoot => "|/",
+            UnaryOperator::PGCubeRoot => "||/",
+            UnaryOperator::PGPrefixFactorial => "!!",
+            UnaryOperator::PGPostfixFactorial => "!",
+            UnaryOperator::DoubleAt => "@@",
+            UnaryOperator::AtDashAt => "@-@",
+            UnaryOperator::Hash => "#",
+            UnaryOperator::QuestionDash => "?-",
+            UnaryOperator::QuestionPipe => "?|",
+            UnaryOperator::BangNot => "!",
+        };
+        let bound = self.expr(arg)?;
+        self.operator(symbol, None, bound).map_err(|error| self.at_expr(arg, error))
+    }
+
+    /// The call of the operator that fits the operands.
+    pub(in crate::bind) fn operator(&mut self, symbol: &str, left: Option<Expr>, right: Expr) -> Result<Expr> {
+        let symbol = if symbol == "!=" { "<>" } else { symbol };
+        let resolved = resolve::operator(symbol, left.as_ref().map(Expr::ty), right.ty(), self.catalog)?;
+        let args = left.into_iter().chain([right]).collect();
+        self.apply(&resolved, args)
+    }
+
+    /// An operator between two operands: the function, the types that it takes.
+    pub(in crate::bind) fn find_operator(&self, symbol: &str, left: Type, right: Type) -> Result<Comparison> {
+        let symbol = if symbol == "!=" { "<>" } else { symbol };
+        let resolved = resolve::operator(symbol, Some(left), right, self.catalog)?;
+        let function = builtin(&resolved)?;
+        match resolved.arguments.as_slice() {
+            [Argument::Given { ty: left, .. }, Argument::Given { ty: right, .. }] => {
+                Ok(Comparison { function, left: *left, right: *right, returns: resolved.returns })
+            }
+            _ => Err(SqlError::unsupported("an operator with defaults")),
+        }
+    }
+
+    /// A call that found its function, with its arguments.
+    pub(in crate::bind) fn apply(&mut self, resolved: &Resolved, args: Vec<Expr>) -> Result<Expr> {
+        let function = builtin(resolved)?;
+        let args = self.arguments(resolved, args)?;
+        Ok(Expr::new(ExprKind::Call { function, args }, resolved.returns))
+    }
+
+    /// The arguments of a call, converted and gathered as its function wants them.
+    pub(super) fn arguments(&mut self, resolved: &Resolved, args: Vec<Expr>) -> Result<Vec<Expr>> {
+        let mut given: Vec<Option<Expr>> = args.into_iter().map(Some).collect();
+        let mut take = |index: usize| given[index].take().expect("each argument is used once");
+        let mut converted = Vec::with_capacity(resolved.arguments.len());
+        for argument in &resolved.arguments {
+            converted.push(match argument {
+                Argument::Given { index, ty } => {
+                    let arg = take(*index);
+                    self.argument(arg, *ty)?
+                }
+                Argument::Gathered { indices, element, array } => {
+                    let mut items = Vec::with_capacity(indices.len());
+                    for index in indices.clone() {
+                        let item = take(index);
+                        items.push(self.argument(item, *element)?);
+                    }
+                    Expr::new(ExprKind::MakeArray(items), *array)
+                }
+                Argument::Constant { value, ty } => Expr::constant(value.clone(), *ty),
+                Argument::Default(parameter) => self.default_argument(resolved, *parameter)?,
+            });
+        }
+        Ok(converted)
+    }
+
+    fn argument(&mut self, arg: Expr, ty: Type) -> Result<Expr> {
+        if ty == Type::ANY {
+            // A parameter of which nothing is known stays so, and is an error in the end.
+            return match arg.kind {
+                ExprKind::Const(Datum::Text(_) | Datum::Null) => self.settle(arg),
+                _ => Ok(arg),
+            };
+        }
+        self.implicit(arg, ty)
+    }
+
+    fn default_argument(&mut self, resolved: &Resolved, parameter: usize) -> Result<Expr> {
+        let Callee::User(function) = &resolved.callee else { unreachable!("only users' functions have such defaults") };
+        let parameter = &function.parameters[parameter];
+        let default = parameter.default.as_ref().expect("the call was found to use a default");
+        let expr = self.detached(|binder| binder.expr(&default.ast))?;
+        self.assign(expr, parameter.typed, parameter.name.as_deref().unwrap_or("?"))
+    }
+}
+
+/// An operator and its types.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::bind) struct Comparison {
+    pub function: &'static Function,
+    pub left: Type,
+    pub right: Type,
+    pub returns: Type,
+}
+
+fn builtin(resolved: &Resolved) -> Result<&'static Function> {
+    match &resolved.callee {
+        Callee::Builtin(function) => Ok(function),
+        _ => Err(SqlError::unsupported("a user's operator")),
+    }
+}
+
+/// Through parentheses, if the same operator is inside: `a AND (b AND c)` is one list.
+fn peel_same<'e>(expr: &'e ast::Expr, which: &BinaryOperator) -> &'e ast::Expr {
+    match peel(expr) {
+        inner @ ast::Expr::BinaryOp { op, .. } if op == which => inner,
+        _ => expr,
+    }
+}
+
+/// An operator as PostgreSQL writes it.
+pub(in crate::bind) fn symbol(op: &BinaryOperator) -> Result<Cow<'static, str>> {
+    Ok(Cow::Borrowed(match op {
+        BinaryOperator::Eq => "=",
+        BinaryOperator::NotEq => "<>",
+        BinaryOperator::Lt => "<",
+        BinaryOperator::LtEq => "<=",
+        BinaryOperator::Gt => ">",
+        BinaryOperator::GtEq => ">=",
+        BinaryOperator::Plus => "+",
+        BinaryOperator::Minus => "-",
+        BinaryOperator::Multiply => "*",
+        BinaryOperator::Divide => "/",
+        BinaryOperator::Modulo => "%",
+        BinaryOperator::StringConcat => "||",
+        BinaryOperator::PGBitwiseXor | BinaryOperator::BitwiseXor => "#",
+        BinaryOperator::PGExp => "^",
+        BinaryOperator::Custom(symbol) => return Ok(Cow::Owned(symbol.clone())),
+        // OPERATOR(schema.symbol)
+        BinaryOperator::PGCustomBinaryOperator(parts) => {
+            let last = parts.last().ok_or_else(|| SqlError::syntax("an operator has a name"))?;
+            return Ok(Cow::Owned(last.clone()));
+        }
+        BinaryOperator::Xor
+        | BinaryOperator::DuckIntegerDivide
+        | BinaryOperator::MyIntegerDivide
+        | BinaryOperator::Match
+        | BinaryOperator::Regexp
+        | BinaryOperator::Glob
+        | BinaryOperator::Assignment => return Err(SqlError::unsupported(format_args!("the operator {op}"))),
+        other => return Ok(Cow::Owned(other.to_string())),
+    }))
+}

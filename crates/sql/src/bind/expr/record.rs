@@ -1,0 +1,118 @@
+//! Rows: `ROW(…)`, and fields of records.
+
+use std::sync::Arc;
+
+use sqlparser::ast;
+
+use crate::bind::Binder;
+use crate::bind::names::fold;
+use crate::catalog::{ParameterMode, Returns, UserFunction};
+use crate::error::{Result, SqlError, SqlState};
+use crate::functions::Body;
+use crate::ir::{Expr, ExprKind, SubqueryKind};
+use crate::types::{RecordShape, Type, Typed};
+
+/// Names and types of fields.
+pub(in crate::bind) type Fields = Vec<(Arc<str>, Typed)>;
+
+impl Binder<'_> {
+    /// `(a, b)`, `ROW(a, b)`
+    pub(super) fn row<'e>(&mut self, fields: impl IntoIterator<Item = &'e ast::Expr>) -> Result<Expr> {
+        let mut bound = Vec::new();
+        for field in fields {
+            // `ROW(t.*)` has the columns of t as its fields.
+            match field {
+                ast::Expr::QualifiedWildcard(name, _) => bound.extend(self.all_of(name)?),
+                other => bound.push(self.expr(other)?),
+            }
+        }
+        let shape = Arc::new(RecordShape::row(bound.iter().map(|field| field.typed)));
+        Ok(Expr::new(ExprKind::MakeRow { fields: bound, shape }, Type::RECORD))
+    }
+
+    /// `(record).field`
+    pub(super) fn field(&mut self, value: Expr, field: &ast::Expr) -> Result<Expr> {
+        let ast::Expr::Identifier(ident) = field else {
+            return Err(SqlError::unsupported(format_args!("the field {field}")));
+        };
+        let name = fold(ident);
+        let Some(fields) = self.fields_of(&value) else {
+            let ty = self.type_name(value.ty());
+            let error = if value.ty() == Type::RECORD {
+                let message = format!("could not identify column \"{name}\" in record data type");
+                SqlError::new(SqlState::UNDEFINED_COLUMN, message)
+            } else {
+                let message =
+                    format!("column notation .{name} applied to type {ty}, which is not a composite type");
+                SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
+            };
+            return Err(self.at(ident.span, error));
+        };
+        let Some(index) = fields.iter().position(|(known, _)| **known == *name) else {
+            let ty = self.type_name(value.ty());
+            let message = if value.ty() == Type::RECORD {
+                format!("could not identify column \"{name}\" in record data type")
+            } else {
+                format!("column \"{name}\" not found in data type {ty}")
+            };
+            return Err(self.at(ident.span, SqlError::new(SqlState::UNDEFINED_COLUMN, message)));
+        };
+        let typed = fields[index].1;
+        Ok(Expr { kind: ExprKind::Field { arg: Box::new(value), index }, typed })
+    }
+
+    /// All fields of a record, for `(record).*`.
+    pub(in crate::bind) fn all_fields(&mut self, value: &Expr) -> Result<Vec<(Arc<str>, Expr)>> {
+        let Some(fields) = self.fields_of(value) else {
+            let message = format!("type {} is not composite", self.type_name(value.ty()));
+            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+        };
+        let field = |(index, (name, typed)): (usize, (Arc<str>, Typed))| {
+            let kind = ExprKind::Field { arg: Box::new(value.clone()), index };
+            (name, Expr { kind, typed })
+        };
+        Ok(fields.into_iter().enumerate().map(field).collect())
+    }
+
+    /// The fields of a value, if they are known.
+    pub(in crate::bind) fn fields_of(&self, value: &Expr) -> Option<Fields> {
+        match &value.kind {
+            ExprKind::MakeRow { shape, .. } | ExprKind::Row { shape, .. } => Some(shape.fields.clone()),
+            ExprKind::UserCall { function, .. } => self.result_fields(function),
+            ExprKind::Call { function, .. } => match &function.body {
+                Body::Set { columns, .. } if !columns.is_empty() => {
+                    Some(columns.iter().map(|(name, ty)| (Arc::from(*name), Typed::from(*ty))).collect())
+                }
+                _ => self.composite_fields(value.ty()),
+            },
+            ExprKind::Subquery { kind: SubqueryKind::Scalar, query } if value.ty() == Type::RECORD => {
+                match &query.plan {
+                    crate::ir::Plan::Project { columns, .. } => self.fields_of(columns.first()?),
+                    _ => None,
+                }
+            }
+            ExprKind::Column(column) if column.up == 0 && column.slot == crate::bind::block::SETS => {
+                let call = self.frames.last()?.block.sets.get(column.column)?;
+                self.fields_of(call)
+            }
+            _ => self.composite_fields(crate::types::kind::base(value.typed, self.catalog).ty),
+        }
+    }
+
+    /// The fields that a user's function returns: those of its type, or its OUT parameters.
+    pub(in crate::bind) fn result_fields(&self, function: &UserFunction) -> Option<Fields> {
+        let outs = function.parameters.iter().filter(|parameter| {
+            matches!(parameter.mode, ParameterMode::Out | ParameterMode::InOut | ParameterMode::Table)
+        });
+        let named = |(at, parameter): (usize, &crate::catalog::Parameter)| {
+            let name = parameter.name.clone().unwrap_or_else(|| format!("column{}", at + 1).into());
+            (name, parameter.typed)
+        };
+        let outs: Fields = outs.enumerate().map(named).collect();
+        match &function.returns {
+            Returns::One(typed) | Returns::Set(typed) if typed.ty != Type::RECORD => self.composite_fields(typed.ty),
+            _ if outs.len() > 1 => Some(outs),
+            _ => None,
+        }
+    }
+}

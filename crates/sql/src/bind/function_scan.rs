@@ -1,0 +1,213 @@
+//! Functions in FROM.
+
+use std::sync::Arc;
+
+use sqlparser::ast::{self, TableFactor};
+
+use crate::bind::Binder;
+use crate::bind::block::Clause;
+use crate::bind::from::{From, aliased, slot_column, values_item};
+use crate::bind::names::{fold, idents};
+use crate::bind::scope::{Frame, ItemColumn};
+use crate::catalog::{ParameterMode, Returns, UserFunction};
+use crate::error::{Result, SqlError, SqlState};
+use crate::functions::Body;
+use crate::ir::{Expr, ExprKind, FunctionCall, FunctionScan, Plan};
+use crate::types::{Type, Typed, kind};
+
+impl<'a> Binder<'a> {
+    /// An item of FROM that is a function.
+    pub(super) fn function_factor(&mut self, factor: &TableFactor) -> Result<From<'a>> {
+        match factor {
+            TableFactor::Table { name, alias, args: Some(args), with_ordinality, .. } => {
+                let call = call_of(name.clone(), args.args.clone());
+                self.function_scan(&[call], *with_ordinality, alias.as_ref())
+            }
+            TableFactor::Function { name, args, with_ordinality, alias, .. } => {
+                let call = call_of(name.clone(), args.clone());
+                self.function_scan(&[call], *with_ordinality, alias.as_ref())
+            }
+            TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_ordinality, .. } => {
+                let name = || ast::ObjectName::from(vec![ast::Ident::new("unnest")]);
+                let argument = |expr: &ast::Expr| {
+                    ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr.clone()))
+                };
+                let calls: Vec<ast::Expr> =
+                    array_exprs.iter().map(|expr| call_of(name(), vec![argument(expr)])).collect();
+                self.function_scan(&calls, *with_ordinality, alias.as_ref())
+            }
+            // ROWS FROM (…)
+            TableFactor::TableFunction { expr: ast::Expr::Tuple(calls), alias } => {
+                self.function_scan(calls, false, alias.as_ref())
+            }
+            TableFactor::TableFunction { expr, alias } => {
+                self.function_scan(std::slice::from_ref(expr), false, alias.as_ref())
+            }
+            _ => Err(SqlError::unsupported("this item in FROM")),
+        }
+    }
+
+    pub(super) fn function_scan(
+        &mut self,
+        calls: &[ast::Expr],
+        ordinality: bool,
+        alias: Option<&ast::TableAlias>,
+    ) -> Result<From<'a>> {
+        let definitions = match alias {
+            Some(alias) if alias.columns.iter().any(|column| column.data_type.is_some()) => {
+                Some(self.definitions(alias)?)
+            }
+            _ => None,
+        };
+        let mut bound = Vec::with_capacity(calls.len());
+        for call in calls {
+            bound.push(self.one_function(call, alias, definitions.as_ref())?);
+        }
+        let mut columns = Vec::new();
+        for (name, typed) in bound.iter().flat_map(|call| &call.columns) {
+            columns.push((name.clone(), *typed));
+        }
+        if ordinality {
+            columns.push((Arc::from("ordinality"), Typed::from(Type::INT8)));
+        }
+        let item_columns = columns.into_iter().enumerate().map(|(at, (name, typed))| {
+            ItemColumn { name, expr: slot_column(at, typed), origin: None }
+        });
+        let mut item = values_item(call_name(&calls[0]), item_columns.collect());
+        // The row of a function that returns a named row type is of that type.
+        if let [call] = bound.as_slice()
+            && call.expand
+            && !ordinality
+            && kind::is_composite(call.call.ty(), self.catalog)
+        {
+            item.row_type = call.call.ty();
+        }
+        let from = From::one(Plan::Function(FunctionScan { calls: bound, ordinality }), item);
+        match (alias, definitions) {
+            (Some(alias), Some(_)) => {
+                let plain = ast::TableAlias { columns: Vec::new(), ..alias.clone() };
+                aliased(from, Some(&plain))
+            }
+            (alias, _) => aliased(from, alias),
+        }
+    }
+
+    /// `AS t(a int, b text)`
+    fn definitions(&mut self, alias: &ast::TableAlias) -> Result<Vec<(Arc<str>, Typed)>> {
+        let column = |column: &ast::TableAliasColumnDef| {
+            let Some(data_type) = &column.data_type else {
+                return Err(SqlError::syntax("a column definition list gives each column a type"));
+            };
+            Ok((Arc::from(&*fold(&column.name)), self.data_type(data_type)?))
+        };
+        alias.columns.iter().map(column).collect()
+    }
+
+    fn one_function(
+        &mut self,
+        call: &ast::Expr,
+        alias: Option<&ast::TableAlias>,
+        definitions: Option<&Vec<(Arc<str>, Typed)>>,
+    ) -> Result<FunctionCall> {
+        let mut frame = Frame::new(Vec::new(), None);
+        frame.block.clause = Clause::FromFunction;
+        self.frames.push(frame);
+        let bound = self.expr(call).and_then(|bound| self.settle(bound));
+        self.frames.pop();
+        let bound = bound?;
+        if has_inner_set(&bound) {
+            let message = "set-returning functions must appear at top level of FROM";
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+        }
+        let is_record = bound.ty() == Type::RECORD;
+        if let Some(definitions) = definitions {
+            if !is_record {
+                let message = "a column definition list is only allowed for functions returning \"record\"";
+                return Err(SqlError::syntax(message));
+            }
+            return Ok(FunctionCall { call: bound, columns: definitions.clone(), expand: true });
+        }
+        if let Some(fields) = self.fields_of(&bound).filter(|fields| is_record || fields.len() != 1 || self.is_row(&bound))
+        {
+            return Ok(FunctionCall { call: bound, columns: fields, expand: true });
+        }
+        if is_record {
+            let message = "a column definition list is required for functions returning \"record\"";
+            return Err(SqlError::syntax(message));
+        }
+        let name = scalar_name(&bound).unwrap_or_else(|| match alias {
+            Some(alias) => Arc::from(&*fold(&alias.name)),
+            None => call_name(call),
+        });
+        let typed = bound.typed;
+        Ok(FunctionCall { call: bound, columns: vec![(name, typed)], expand: false })
+    }
+
+    fn is_row(&self, expr: &Expr) -> bool {
+        kind::is_composite(kind::base(expr.typed, self.catalog).ty, self.catalog)
+    }
+}
+
+/// The name that a function gives its only column.
+fn scalar_name(call: &Expr) -> Option<Arc<str>> {
+    match &call.kind {
+        ExprKind::Call { function, .. } => match &function.body {
+            Body::Set { columns: [(name, _)], .. } => Some(Arc::from(*name)),
+            _ => None,
+        },
+        ExprKind::UserCall { function, .. } => out_name(function),
+        _ => None,
+    }
+}
+
+fn out_name(function: &UserFunction) -> Option<Arc<str>> {
+    let is_out = |mode| matches!(mode, ParameterMode::Out | ParameterMode::InOut | ParameterMode::Table);
+    let mut outs = function.parameters.iter().filter(|parameter| is_out(parameter.mode));
+    match (outs.next(), outs.next()) {
+        (Some(only), None) => only.name.clone(),
+        _ => None,
+    }
+}
+
+fn has_inner_set(call: &Expr) -> bool {
+    let is_set = |expr: &Expr| match &expr.kind {
+        ExprKind::Call { function, .. } => matches!(function.body, Body::Set { .. }),
+        ExprKind::UserCall { function, .. } => matches!(function.returns, Returns::Set(_) | Returns::Table),
+        _ => false,
+    };
+    let top = usize::from(is_set(call));
+    let mut count = 0;
+    call.any(&mut |part| {
+        count += usize::from(is_set(part));
+        false
+    });
+    count > top
+}
+
+/// The name of the function that is called, or of what stands for one.
+fn call_name(call: &ast::Expr) -> Arc<str> {
+    match call {
+        ast::Expr::Function(function) => match idents(&function.name).ok().and_then(|names| names.last().copied()) {
+            Some(name) => Arc::from(&*fold(name)),
+            None => Arc::from("function"),
+        },
+        other => crate::bind::target::figure_name(other).unwrap_or_else(|| Arc::from("?column?")),
+    }
+}
+
+fn call_of(name: ast::ObjectName, args: Vec<ast::FunctionArg>) -> ast::Expr {
+    ast::Expr::Function(ast::Function {
+        name,
+        uses_odbc_syntax: false,
+        parameters: ast::FunctionArguments::None,
+        args: ast::FunctionArguments::List(ast::FunctionArgumentList {
+            duplicate_treatment: None,
+            args,
+            clauses: Vec::new(),
+        }),
+        within_group: Vec::new(),
+        filter: None,
+        null_treatment: None,
+        over: None,
+    })
+}

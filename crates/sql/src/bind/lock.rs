@@ -1,0 +1,164 @@
+//! FOR UPDATE and its kin: which rows get locked, and how.
+
+use sqlparser::ast::{self, LockType, NonBlock};
+
+use crate::bind::Binder;
+use crate::bind::names::qualified;
+use crate::error::{Result, SqlError, SqlState};
+use crate::ir::{JoinKind, LockStrength, LockWait, Plan, RowLock};
+
+impl Binder<'_> {
+    /// The locks of a query on the items of its FROM; also those in queries there.
+    pub(super) fn locks(&mut self, clauses: &[ast::LockClause], plan: &mut Plan) -> Result<Vec<RowLock>> {
+        let mut locks = Vec::with_capacity(clauses.len());
+        for clause in clauses {
+            let (strength, wait) = (strength(clause), wait(clause));
+            let label = label(strength);
+            let slots = match &clause.of {
+                Some(name) => {
+                    let wanted = qualified(name)?;
+                    let items = &self.frame().items;
+                    let Some(item) = items.iter().find(|item| *item.name == *wanted.name) else {
+                        let message = format!("relation \"{}\" in {label} clause not found in FROM clause", wanted.name);
+                        return Err(SqlError::new(SqlState::UNDEFINED_TABLE, message));
+                    };
+                    let Some(slot) = item.slot else {
+                        let message = format!("{label} cannot be applied to a join");
+                        return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+                    };
+                    vec![slot]
+                }
+                None => (0..count_slots(plan)).collect(),
+            };
+            let named = clause.of.is_some();
+            let mut found = Vec::new();
+            lock_slots(plan, 0, &slots, named, strength, wait, &mut found)?;
+            if !found.is_empty() {
+                locks.push(RowLock { slots: found, strength, wait });
+            }
+        }
+        Ok(locks)
+    }
+}
+
+/// Finds the slots that are tables; for those that are queries, puts the lock into them.
+fn lock_slots(
+    plan: &mut Plan,
+    first: usize,
+    wanted: &[usize],
+    named: bool,
+    strength: LockStrength,
+    wait: LockWait,
+    found: &mut Vec<usize>,
+) -> Result<()> {
+    let label = label(strength);
+    match plan {
+        Plan::Scan(_) if wanted.contains(&first) => {
+            found.push(first);
+            Ok(())
+        }
+        Plan::Subquery(query) if wanted.contains(&first) => lock_inside(&mut query.plan, strength, wait),
+        Plan::Function(_) | Plan::Values(_) | Plan::Cte { .. } | Plan::Virtual(_) if named && wanted.contains(&first) => {
+            let what = match plan {
+                Plan::Function(_) => "a function",
+                Plan::Values(_) => "VALUES",
+                Plan::Cte { .. } => "a WITH query",
+                _ => "a system catalog",
+            };
+            let message = format!("{label} cannot be applied to {what}");
+            Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message))
+        }
+        Plan::Join(join) => {
+            let (left, right) = (first..first + join.slots.0, first + join.slots.0..first + join.slots.0 + join.slots.1);
+            let nullable = match join.kind {
+                JoinKind::Inner => 0..0,
+                JoinKind::Left => right.clone(),
+                JoinKind::Right => left.clone(),
+                JoinKind::Full => first..right.end,
+            };
+            if wanted.iter().any(|slot| nullable.contains(slot)) {
+                let message = format!("{label} cannot be applied to the nullable side of an outer join");
+                return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+            }
+            lock_slots(&mut join.left, left.start, wanted, named, strength, wait, found)?;
+            lock_slots(&mut join.right, right.start, wanted, named, strength, wait, found)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A query in FROM locks the rows of its own tables.
+fn lock_inside(plan: &mut Plan, strength: LockStrength, wait: LockWait) -> Result<()> {
+    let refuse = |what: &str| {
+        let message = format!("{} is not allowed with {what}", label(strength));
+        Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message))
+    };
+    match plan {
+        Plan::Project { input, .. } | Plan::Sort { input, .. } => lock_inside(input, strength, wait),
+        Plan::Limit(limit) => lock_inside(&mut limit.input, strength, wait),
+        Plan::With { input, .. } => lock_inside(input, strength, wait),
+        Plan::Aggregate(_) => refuse("GROUP BY clause"),
+        Plan::Distinct(_) | Plan::DistinctOn { .. } => refuse("DISTINCT clause"),
+        Plan::Window { .. } => refuse("window functions"),
+        Plan::SetOperation { .. } => refuse("UNION/INTERSECT/EXCEPT"),
+        Plan::ProjectSet { .. } => refuse("set-returning functions in the target list"),
+        Plan::One | Plan::Values(_) | Plan::Empty { .. } => Ok(()),
+        Plan::Filter { input, .. } => {
+            let mut found = Vec::new();
+            let all: Vec<usize> = (0..count_slots(input)).collect();
+            lock_slots(input, 0, &all, false, strength, wait, &mut found)?;
+            wrap(plan, found, strength, wait);
+            Ok(())
+        }
+        _ => {
+            let mut found = Vec::new();
+            let all: Vec<usize> = (0..count_slots(plan)).collect();
+            lock_slots(plan, 0, &all, false, strength, wait, &mut found)?;
+            wrap(plan, found, strength, wait);
+            Ok(())
+        }
+    }
+}
+
+fn wrap(plan: &mut Plan, slots: Vec<usize>, strength: LockStrength, wait: LockWait) {
+    if !slots.is_empty() {
+        let input = Box::new(std::mem::replace(plan, Plan::One));
+        *plan = Plan::Lock { input, locks: vec![RowLock { slots, strength, wait }] };
+    }
+}
+
+/// How many slots the tuples of a FROM have.
+fn count_slots(plan: &Plan) -> usize {
+    match plan {
+        Plan::One => 0,
+        Plan::Join(join) => join.slots.0 + join.slots.1,
+        Plan::Filter { input, .. } => count_slots(input),
+        Plan::Empty { slots } => *slots,
+        _ => 1,
+    }
+}
+
+fn strength(clause: &ast::LockClause) -> LockStrength {
+    match clause.lock_type {
+        LockType::Share => LockStrength::Share,
+        LockType::Update => LockStrength::Update,
+    }
+}
+
+fn wait(clause: &ast::LockClause) -> LockWait {
+    match clause.nonblock {
+        None => LockWait::Block,
+        Some(NonBlock::Nowait) => LockWait::NoWait,
+        Some(NonBlock::SkipLocked) => LockWait::SkipLocked,
+    }
+}
+
+/// As messages call it.
+pub(super) fn label(strength: LockStrength) -> &'static str {
+    match strength {
+        LockStrength::KeyShare => "FOR KEY SHARE",
+        LockStrength::Share => "FOR SHARE",
+        LockStrength::NoKeyUpdate => "FOR NO KEY UPDATE",
+        LockStrength::Update => "FOR UPDATE",
+    }
+}

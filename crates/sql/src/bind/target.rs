@@ -1,0 +1,253 @@
+//! The select list, and how its columns are called.
+
+use std::sync::Arc;
+
+use sqlparser::ast::{self, SelectItem, SelectItemQualifiedWildcardKind};
+
+use crate::bind::Binder;
+use crate::bind::names::{fold, idents, name};
+use crate::catalog::Oid;
+use crate::error::{Result, SqlError};
+use crate::ir::{Expr, Output};
+
+/// A column of a result.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    pub name: Arc<str>,
+    pub expr: Expr,
+    pub origin: Option<(Oid, i16)>,
+}
+
+impl Target {
+    pub(super) fn output(&self) -> Output {
+        Output { name: self.name.clone(), typed: self.expr.typed, origin: self.origin }
+    }
+}
+
+impl Binder<'_> {
+    /// The columns of a select list or of RETURNING.
+    pub(super) fn targets(&mut self, items: &[SelectItem]) -> Result<Vec<Target>> {
+        let mut targets = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                SelectItem::UnnamedExpr(expr) => {
+                    let target = self.target(expr)?;
+                    targets.push(target);
+                }
+                SelectItem::ExprWithAlias { expr, alias } => {
+                    let target = self.target(expr)?;
+                    targets.push(Target { name: name(alias), ..target });
+                }
+                SelectItem::Wildcard(options) => {
+                    refuse_options(options)?;
+                    self.all_columns(&mut targets)?;
+                }
+                SelectItem::QualifiedWildcard(of, options) => {
+                    refuse_options(options)?;
+                    self.all_of_item(of, &mut targets)?;
+                }
+                SelectItem::ExprWithAliases { .. } => return Err(SqlError::unsupported("several aliases")),
+            }
+        }
+        Ok(targets)
+    }
+
+    fn target(&mut self, expr: &ast::Expr) -> Result<Target> {
+        let parts = match expr {
+            ast::Expr::Identifier(ident) => Some(std::slice::from_ref(ident)),
+            ast::Expr::CompoundIdentifier(parts) => Some(parts.as_slice()),
+            _ => None,
+        };
+        if let Some(parts) = parts {
+            let column = self.named(parts)?;
+            let origin = column.origin.filter(|_| column.expr.place().is_some());
+            // The name is the one that is written, which differs for a renamed variable only.
+            return Ok(Target { name: column.name, expr: column.expr, origin });
+        }
+        let bound = self.expr(expr)?;
+        let name = figure_name(expr).unwrap_or_else(|| Arc::from("?column?"));
+        Ok(Target { name, expr: bound, origin: None })
+    }
+
+    /// `*`
+    fn all_columns(&mut self, targets: &mut Vec<Target>) -> Result<()> {
+        let frame = self.frame();
+        if frame.items.is_empty() {
+            return Err(SqlError::syntax("SELECT * with no tables specified is not valid"));
+        }
+        let columns = frame.all();
+        targets.extend(columns.into_iter().map(|column| Target {
+            name: column.name,
+            origin: column.origin.filter(|_| column.expr.place().is_some()),
+            expr: column.expr,
+        }));
+        Ok(())
+    }
+
+    /// `t.*`, `(record).*`
+    fn all_of_item(&mut self, of: &SelectItemQualifiedWildcardKind, targets: &mut Vec<Target>) -> Result<()> {
+        let value = match of {
+            SelectItemQualifiedWildcardKind::ObjectName(name) => {
+                let parts = idents(name)?;
+                let (schema, table) = match parts.as_slice() {
+                    [table] => (None, fold(table)),
+                    [schema, table] | [_, schema, table] => (Some(fold(schema)), fold(table)),
+                    _ => return Err(SqlError::syntax("improper qualified name (too many dotted names)")),
+                };
+                if let Some((item, up)) = self.find_item(schema.as_deref(), &table)? {
+                    let columns = item.all();
+                    for mut column in columns {
+                        column.expr.lift(0, up);
+                        targets.push(Target { name: column.name, expr: column.expr, origin: column.origin });
+                    }
+                    return Ok(());
+                }
+                // A variable that is a record has fields too.
+                let owned: Vec<ast::Ident> = parts.into_iter().cloned().collect();
+                match self.variables.is_some().then(|| self.named(&owned)) {
+                    Some(Ok(column)) => column.expr,
+                    _ => {
+                        let error = self.no_table(schema.as_deref(), &table);
+                        return Err(self.at(owned[0].span, error));
+                    }
+                }
+            }
+            SelectItemQualifiedWildcardKind::Expr(expr) => self.expr(expr)?,
+        };
+        let fields = self.all_fields(&value)?;
+        targets.extend(fields.into_iter().map(|(name, expr)| Target { name, expr, origin: None }));
+        Ok(())
+    }
+
+    /// The columns of `t.*` as values.
+    pub(super) fn all_of(&mut self, name: &ast::ObjectName) -> Result<Vec<Expr>> {
+        let mut targets = Vec::new();
+        self.all_of_item(&SelectItemQualifiedWildcardKind::ObjectName(name.clone()), &mut targets)?;
+        Ok(targets.into_iter().map(|target| target.expr).collect())
+    }
+}
+
+fn refuse_options(options: &ast::WildcardAdditionalOptions) -> Result<()> {
+    if options.opt_ilike.is_some()
+        || options.opt_exclude.is_some()
+        || options.opt_except.is_some()
+        || options.opt_replace.is_some()
+        || options.opt_rename.is_some()
+    {
+        return Err(SqlError::unsupported("an option of *"));
+    }
+    Ok(())
+}
+
+/// How a column is called that has no alias; `None` is `?column?`.
+pub(super) fn figure_name(expr: &ast::Expr) -> Option<Arc<str>> {
+    let (name, _) = figure(expr, 0)?;
+    Some(name)
+}
+
+/// A name and how good it is: 2 for what names a thing, 1 for a type's or a construct's name.
+fn figure(expr: &ast::Expr, depth: usize) -> Option<(Arc<str>, u8)> {
+    use ast::Expr as E;
+    if depth > super::DEEPEST {
+        return None;
+    }
+    let fixed = |name: &str| Some((Arc::from(name), 2));
+    match expr {
+        E::Identifier(ident) => Some((name(ident), 2)),
+        E::CompoundIdentifier(parts) => parts.last().map(|ident| (name(ident), 2)),
+        E::Nested(inner) | E::Collate { expr: inner, .. } => figure(inner, depth + 1),
+        E::CompoundFieldAccess { root, access_chain } => {
+            let field = access_chain.iter().rev().find_map(|step| match step {
+                ast::AccessExpr::Dot(E::Identifier(ident)) => Some((name(ident), 2)),
+                _ => None,
+            });
+            field.or_else(|| figure(root, depth + 1))
+        }
+        E::Function(function) => match function.name.0.last()? {
+            ast::ObjectNamePart::Identifier(ident) => Some((function_name(&name(ident)), 2)),
+            ast::ObjectNamePart::Function(_) => None,
+        },
+        E::Cast { expr, data_type, .. } => match figure(expr, depth + 1) {
+            Some((name, 2)) => Some((name, 2)),
+            _ => Some((type_name(data_type)?, 1)),
+        },
+        E::TypedString(typed) => Some((type_name(&typed.data_type)?, 1)),
+        E::Interval(_) => Some((Arc::from("interval"), 1)),
+        E::Case { else_result, .. } => match else_result.as_ref().and_then(|otherwise| figure(otherwise, depth + 1)) {
+            Some((name, 2)) => Some((name, 2)),
+            _ => Some((Arc::from("case"), 1)),
+        },
+        E::Array(_) => fixed("array"),
+        E::Tuple(_) => fixed("row"),
+        E::Exists { .. } => fixed("exists"),
+        E::Subquery(query) => subquery_name(query, depth),
+        E::Extract { .. } => fixed("extract"),
+        E::Position { .. } => fixed("position"),
+        E::Substring { shorthand, .. } => fixed(if *shorthand { "substr" } else { "substring" }),
+        E::Overlay { .. } => fixed("overlay"),
+        E::Trim { trim_where, .. } => fixed(match trim_where {
+            None | Some(ast::TrimWhereField::Both) => "btrim",
+            Some(ast::TrimWhereField::Leading) => "ltrim",
+            Some(ast::TrimWhereField::Trailing) => "rtrim",
+        }),
+        E::AtTimeZone { .. } => fixed("timezone"),
+        E::Ceil { .. } => fixed("ceil"),
+        E::Floor { .. } => fixed("floor"),
+        E::IsNormalized { .. } => fixed("is_normalized"),
+        _ => None,
+    }
+}
+
+fn function_name(name: &Arc<str>) -> Arc<str> {
+    match &**name {
+        "user" => Arc::from("user"),
+        _ => name.clone(),
+    }
+}
+
+/// The first column of the query, as it is called there.
+fn subquery_name(query: &ast::Query, depth: usize) -> Option<(Arc<str>, u8)> {
+    let ast::SetExpr::Select(select) = &*query.body else { return None };
+    match select.projection.first()? {
+        SelectItem::ExprWithAlias { alias, .. } => Some((name(alias), 2)),
+        SelectItem::UnnamedExpr(expr) => figure(expr, depth + 1),
+        _ => None,
+    }
+}
+
+/// A type as a column is called after it: its own name, not what SQL calls it.
+fn type_name(data_type: &ast::DataType) -> Option<Arc<str>> {
+    use ast::DataType as D;
+    let name = match data_type {
+        D::Int(_) | D::Integer(_) | D::Int4(_) => "int4",
+        D::BigInt(_) | D::Int8(_) => "int8",
+        D::SmallInt(_) | D::Int2(_) => "int2",
+        D::Bool | D::Boolean => "bool",
+        D::Real | D::Float4 => "float4",
+        D::DoublePrecision | D::Float8 | D::Double(_) => "float8",
+        D::Float(ast::ExactNumberInfo::Precision(..=24)) => "float4",
+        D::Float(_) => "float8",
+        D::Numeric(_) | D::Decimal(_) | D::Dec(_) => "numeric",
+        D::Varchar(_) | D::CharacterVarying(_) | D::CharVarying(_) => "varchar",
+        D::Char(_) | D::Character(_) => "bpchar",
+        D::Timestamp(_, ast::TimezoneInfo::WithTimeZone | ast::TimezoneInfo::Tz) => "timestamptz",
+        D::Timestamp(..) => "timestamp",
+        D::Time(_, ast::TimezoneInfo::WithTimeZone | ast::TimezoneInfo::Tz) => "timetz",
+        D::Time(..) => "time",
+        D::Interval { .. } => "interval",
+        D::Array(
+            ast::ArrayElemTypeDef::SquareBracket(of, _)
+            | ast::ArrayElemTypeDef::AngleBracket(of)
+            | ast::ArrayElemTypeDef::Parenthesis(of)
+            | ast::ArrayElemTypeDef::Qualified(of, _),
+        ) => return type_name(of),
+        D::Bit(_) => "bit",
+        D::VarBit(_) | D::BitVarying(_) => "varbit",
+        D::Custom(custom, _) => match custom.0.last()? {
+            ast::ObjectNamePart::Identifier(ident) => return Some(name(ident)),
+            ast::ObjectNamePart::Function(_) => return None,
+        },
+        other => return Some(Arc::from(other.to_string().to_lowercase())),
+    };
+    Some(Arc::from(name))
+}
