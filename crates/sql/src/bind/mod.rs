@@ -12,6 +12,7 @@
 mod block;
 mod coerce;
 mod datatype;
+mod entry;
 mod expr;
 mod from;
 mod function_scan;
@@ -25,10 +26,13 @@ mod scope;
 mod select;
 mod set;
 mod target;
+#[cfg(test)]
+mod tests;
 pub mod variables;
 mod with;
 
 pub use block::Clause;
+pub use entry::Bound;
 pub use params::Params;
 pub use variables::{Conflict, Variable, Variables};
 

@@ -1,0 +1,241 @@
+//! `SET column = value`, of UPDATE, ON CONFLICT and MERGE.
+
+use std::sync::Arc;
+
+use sqlparser::ast::{self, FunctionArg, FunctionArgExpr};
+
+use crate::bind::Binder;
+use crate::bind::block::Clause;
+use crate::bind::change::Target;
+use crate::bind::expr::peel;
+use crate::bind::names::{fold, idents};
+use crate::catalog::{Column, Generation};
+use crate::error::{Result, SqlError, SqlState};
+use crate::ir::{Assignment, ColumnRef, Expr, ExprKind, Subscript};
+use crate::parse::extra;
+use crate::types::{RecordShape, Type, Typed, kind};
+
+impl<'a> Binder<'a> {
+    /// Assignments to columns of the table whose row is in slot 0.
+    pub(super) fn assignments(&mut self, list: &[ast::Assignment], target: Target<'a>) -> Result<Vec<Assignment>> {
+        let mut assignments = Vec::with_capacity(list.len());
+        for assignment in list {
+            self.within(Clause::Update, |binder| binder.assignment(assignment, target, &mut assignments))?;
+        }
+        Ok(assignments)
+    }
+
+    fn assignment(
+        &mut self,
+        assignment: &ast::Assignment,
+        target: Target<'a>,
+        list: &mut Vec<Assignment>,
+    ) -> Result<()> {
+        let mut columns = Vec::new();
+        for name in extra::targets(assignment) {
+            let [ident] = idents(name)?.as_slice() else { return Err(SqlError::unsupported("a qualified target")) }.to_owned();
+            columns.push((target.column(ident, self)?, ident));
+        }
+        if let Some((places, value)) = extra::part(assignment) {
+            return self.part(columns[0].0, places, value, target, list);
+        }
+        if let ast::AssignmentTarget::ColumnName(_) = &assignment.target {
+            let (column, ident) = columns[0];
+            let value = self.new_value(&assignment.value, &target.table.columns[column])?;
+            return self.put(column, ident, value, target, list);
+        }
+        let values = self.row_values(&assignment.value, &columns, target)?;
+        for ((column, ident), value) in columns.into_iter().zip(values) {
+            self.put(column, ident, value, target, list)?;
+        }
+        Ok(())
+    }
+
+    fn put(
+        &mut self,
+        column: usize,
+        ident: &ast::Ident,
+        value: Expr,
+        target: Target<'a>,
+        list: &mut Vec<Assignment>,
+    ) -> Result<()> {
+        if list.iter().any(|known| known.column == column) {
+            let message = format!("multiple assignments to same column \"{}\"", target.table.columns[column].name);
+            return Err(self.at(ident.span, SqlError::syntax(message)));
+        }
+        list.push(Assignment { column, value });
+        Ok(())
+    }
+
+    /// The value for a column, DEFAULT included.
+    pub(super) fn new_value(&mut self, expr: &ast::Expr, column: &Column) -> Result<Expr> {
+        if extra::is_default(expr) {
+            return self.default_or_null(column);
+        }
+        check_generated(column)?;
+        let bound = self.expr(expr)?;
+        self.assign(bound, column.typed, &column.name).map_err(|error| self.at_expr(expr, error))
+    }
+
+    /// `(a, b) = (1, 2)`, `(a, b) = (SELECT …)`
+    fn row_values(
+        &mut self,
+        expr: &ast::Expr,
+        columns: &[(usize, &ast::Ident)],
+        target: Target<'a>,
+    ) -> Result<Vec<Expr>> {
+        let column = |at: usize| &target.table.columns[columns[at].0];
+        if let Some(fields) = self.written_row(expr) {
+            if fields.len() != columns.len() {
+                return Err(SqlError::syntax("number of columns does not match number of values"));
+            }
+            return fields.into_iter().enumerate().map(|(at, field)| self.new_value(field, column(at))).collect();
+        }
+        let ast::Expr::Subquery(query) = peel(expr) else {
+            let message = "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression";
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+        };
+        let query = self.subquery(query)?;
+        if query.columns.len() != columns.len() {
+            return Err(SqlError::syntax("number of columns does not match number of values"));
+        }
+        let fields = self.fields_of_query(query);
+        let mut values = Vec::with_capacity(fields.len());
+        for (at, field) in fields.into_iter().enumerate() {
+            check_generated(column(at))?;
+            values.push(self.assign(field, column(at).typed, &column(at).name)?);
+        }
+        Ok(values)
+    }
+
+    /// `a[1] = x`, `a.f = x`: the column with a part replaced.
+    fn part(
+        &mut self,
+        at: usize,
+        places: &[FunctionArg],
+        value: &ast::Expr,
+        target: Target<'a>,
+        list: &mut Vec<Assignment>,
+    ) -> Result<()> {
+        let column = &target.table.columns[at];
+        check_generated(column)?;
+        let known = list.iter().position(|known| known.column == at);
+        let whole = match known {
+            Some(known) => list.remove(known).value,
+            None => Expr {
+                kind: ExprKind::Column(ColumnRef { up: 0, slot: 0, column: at }),
+                typed: column.typed,
+            },
+        };
+        let value = self.replaced(whole, places, value, &column.name)?;
+        list.push(Assignment { column: at, value });
+        Ok(())
+    }
+
+    fn replaced(&mut self, whole: Expr, places: &[FunctionArg], value: &ast::Expr, name: &str) -> Result<Expr> {
+        let typed = whole.typed;
+        let field = match places.first() {
+            Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(ast::Expr::CompoundIdentifier(parts)))) => parts.first(),
+            _ => None,
+        };
+        if let Some(field) = field {
+            let field = fold(field);
+            let Some(fields) = self.composite_fields(typed.ty) else {
+                let ty = self.type_name(typed.ty);
+                let message = format!(
+                    "cannot assign to field \"{field}\" of column \"{name}\" because its type {ty} is not a composite type"
+                );
+                return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
+            };
+            let Some(index) = fields.iter().position(|(known, _)| **known == *field) else {
+                let ty = self.type_name(typed.ty);
+                let message = format!(
+                    "cannot assign to field \"{field}\" of column \"{name}\" because there is no such column in data type {ty}"
+                );
+                return Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message));
+            };
+            let inner = Expr { kind: ExprKind::Field { arg: Box::new(whole.clone()), index }, typed: fields[index].1 };
+            let value = Box::new(self.part_value(inner, &places[1..], value, name)?);
+            let shape = Arc::new(RecordShape { ty: typed.ty, fields });
+            let kind = ExprKind::ReplaceField { arg: Box::new(whole), index, value, shape };
+            return Ok(Expr { kind, typed });
+        }
+        let is_field = |place: &FunctionArg| {
+            matches!(place, FunctionArg::Unnamed(FunctionArgExpr::Expr(ast::Expr::CompoundIdentifier(_))))
+        };
+        let length = places.iter().take_while(|place| !is_field(place)).count();
+        if length < places.len() {
+            return Err(SqlError::unsupported("assigning to a field of an array's element"));
+        }
+        let base = kind::base(typed, self.catalog);
+        let Some(element) = kind::element(base.ty, self.catalog) else {
+            if base.ty == Type::JSONB {
+                return self.replaced_json(whole, places, value, name);
+            }
+            let message = format!("cannot subscript type {} because it does not support subscripting", self.type_name(typed.ty));
+            return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
+        };
+        let indices = self.place_subscripts(places)?;
+        let is_slice = indices.iter().any(|index| matches!(index, Subscript::Slice(..)));
+        let wanted = Typed { ty: if is_slice { base.ty } else { element }, modifier: base.modifier };
+        let bound = self.expr(value)?;
+        let value = Box::new(self.assign(bound, wanted, name)?);
+        Ok(Expr { kind: ExprKind::Replace { arg: Box::new(whole), indices, value }, typed })
+    }
+
+    fn part_value(&mut self, inner: Expr, places: &[FunctionArg], value: &ast::Expr, name: &str) -> Result<Expr> {
+        if !places.is_empty() {
+            return self.nested(|binder| binder.replaced(inner, places, value, name));
+        }
+        let bound = self.expr(value)?;
+        self.assign(bound, inner.typed, name)
+    }
+
+    fn place_subscripts(&mut self, places: &[FunctionArg]) -> Result<Vec<Subscript>> {
+        let step = |place: &FunctionArg| match place {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(index)) => {
+                Ok(ast::AccessExpr::Subscript(ast::Subscript::Index { index: index.clone() }))
+            }
+            _ => Err(SqlError::unsupported("this place of an assignment")),
+        };
+        let steps = places.iter().map(step).collect::<Result<Vec<_>>>()?;
+        self.subscripts(&steps)
+    }
+
+    /// `j['a']['b'] = v` is `jsonb_set(j, '{a,b}', v)`.
+    fn replaced_json(&mut self, whole: Expr, places: &[FunctionArg], value: &ast::Expr, name: &str) -> Result<Expr> {
+        let typed = whole.typed;
+        let mut path = Vec::with_capacity(places.len());
+        for place in places {
+            let FunctionArg::Unnamed(FunctionArgExpr::Expr(index)) = place else {
+                return Err(SqlError::unsupported("this place of an assignment"));
+            };
+            let bound = self.expr(index)?;
+            path.push(self.explicit(bound, Type::TEXT.into())?);
+        }
+        let path = Expr::new(ExprKind::MakeArray(path), Type::TEXT_ARRAY);
+        let bound = self.expr(value)?;
+        let value = self.assign(bound, Type::JSONB.into(), name)?;
+        let whole = Expr::new(
+            ExprKind::Coalesce(vec![
+                whole,
+                Expr::constant(crate::types::text::input("{}", Type::JSONB.into(), self.env)?, Type::JSONB),
+            ]),
+            typed.ty,
+        );
+        self.call_named("jsonb_set", vec![whole, path, value])
+    }
+}
+
+/// Generated columns take nothing but DEFAULT.
+fn check_generated(column: &Column) -> Result<()> {
+    let detail = match column.generation {
+        Generation::Stored => format!("Column \"{}\" is a generated column.", column.name),
+        Generation::IdentityAlways => {
+            format!("Column \"{}\" is an identity column defined as GENERATED ALWAYS.", column.name)
+        }
+        _ => return Ok(()),
+    };
+    let message = format!("column \"{}\" can only be updated to DEFAULT", column.name);
+    Err(SqlError::new(SqlState::GENERATED_ALWAYS, message).detail(detail))
+}

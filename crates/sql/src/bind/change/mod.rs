@@ -1,0 +1,119 @@
+//! INSERT, UPDATE, DELETE, MERGE.
+
+mod assign;
+mod conflict;
+mod delete;
+mod insert;
+mod merge;
+mod update;
+
+use sqlparser::ast;
+
+use crate::bind::Binder;
+use crate::bind::block::Clause;
+use crate::bind::names::name;
+use crate::bind::scope::{Columns, Item};
+use crate::catalog::{Column, Generation, Oid, Relation, Table, UserTypeKind};
+use crate::error::{Result, SqlError, SqlState};
+use crate::ir::{Change, Expr, ExprKind, Returning};
+use crate::types::{Datum, kind};
+
+/// The table that is changed.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    relation: &'a Relation,
+    table: &'a Table,
+}
+
+impl<'a> Target<'a> {
+    fn oid(self) -> Oid {
+        self.relation.oid
+    }
+
+    /// The position of a column.
+    fn column(self, ident: &ast::Ident, binder: &Binder<'_>) -> Result<usize> {
+        let name = name(ident);
+        let found = self.table.columns.iter().position(|column| column.name == name && !column.dropped);
+        found.ok_or_else(|| {
+            let relation = &self.relation.name;
+            let is_system = matches!(&*name, "ctid" | "xmin" | "xmax" | "cmin" | "cmax" | "tableoid");
+            let error = if is_system {
+                let message = format!("cannot assign to system column \"{name}\"");
+                SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
+            } else {
+                let message = format!("column \"{name}\" of relation \"{relation}\" does not exist");
+                SqlError::new(SqlState::UNDEFINED_COLUMN, message)
+            };
+            binder.at(ident.span, error)
+        })
+    }
+
+    /// The table's row in a slot, under its own name or an alias.
+    fn item(self, alias: Option<&ast::Ident>, slot: usize) -> Item<'a> {
+        Item {
+            name: alias.map_or_else(|| self.relation.name.clone(), name),
+            schema: alias.is_none().then_some(self.relation.schema),
+            slot: Some(slot),
+            table: Some(self.oid()),
+            row_type: self.table.row_type,
+            columns: Columns::Table(self.oid(), self.table),
+            open: true,
+        }
+    }
+}
+
+impl<'a> Binder<'a> {
+    /// A statement that changes rows.
+    pub(super) fn change(&mut self, statement: &ast::Statement) -> Result<Change> {
+        match statement {
+            ast::Statement::Insert(insert) => self.insert(insert).map(Change::Insert),
+            ast::Statement::Update(update) => self.update(update).map(Change::Update),
+            ast::Statement::Delete(delete) => self.delete(delete).map(Change::Delete),
+            ast::Statement::Merge(merge) => self.merge_into(merge).map(Change::Merge),
+            _ => Err(SqlError::unsupported("this statement here")),
+        }
+    }
+
+    fn target(&self, name: &ast::ObjectName) -> Result<Target<'a>> {
+        let found = self.target_table(name).map_err(|error| self.at(ast::Spanned::span(name), error));
+        found.map(|(relation, table)| Target { relation, table })
+    }
+
+    /// RETURNING, on the tuple that is in place.
+    fn returning(&mut self, items: Option<&Vec<ast::SelectItem>>) -> Result<Option<Returning>> {
+        let Some(items) = items else { return Ok(None) };
+        let targets = self.within(Clause::Returning, |binder| binder.targets(items))?;
+        let mut values = Vec::with_capacity(targets.len());
+        let mut columns = Vec::with_capacity(targets.len());
+        for mut target in targets {
+            target.expr = self.settle(target.expr)?;
+            columns.push(target.output());
+            values.push(target.expr);
+        }
+        Ok(Some(Returning { values, columns }))
+    }
+
+    /// What a column gets when nothing is said; `None` is NULL.
+    pub(in crate::bind) fn column_default(&mut self, column: &Column) -> Result<Option<Expr>> {
+        if let (Generation::IdentityAlways | Generation::IdentityByDefault, Some(sequence)) =
+            (column.generation, column.sequence)
+        {
+            return Ok(Some(Expr { kind: ExprKind::NextValue(sequence), typed: column.typed }));
+        }
+        let default = match &column.default {
+            Some(default) => default,
+            None => match kind::user(column.typed.ty, self.catalog).map(|user| &user.kind) {
+                Some(UserTypeKind::Domain { default: Some(default), .. }) => default,
+                _ => return Ok(None),
+            },
+        };
+        let bound = self.detached(|binder| binder.expr_in(Clause::Default, &default.ast))?;
+        self.assign(bound, column.typed, &column.name).map(Some)
+    }
+
+    /// The same, with NULL for no default.
+    fn default_or_null(&mut self, column: &Column) -> Result<Expr> {
+        let default = self.column_default(column)?;
+        Ok(default.unwrap_or(Expr { kind: ExprKind::Const(Datum::Null), typed: column.typed }))
+    }
+}

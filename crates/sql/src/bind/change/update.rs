@@ -1,0 +1,99 @@
+//! UPDATE.
+
+use sqlparser::ast::{self, TableFactor};
+
+use crate::bind::Binder;
+use crate::bind::block::Clause;
+use crate::bind::change::Target;
+use crate::bind::from::From;
+use crate::bind::scope::Frame;
+use crate::error::{Result, SqlError, SqlState};
+use crate::ir::{Access, Join, JoinKind, Plan, Scan, Update};
+use crate::parse::extra;
+
+impl<'a> Binder<'a> {
+    pub(super) fn update(&mut self, update: &ast::Update) -> Result<Update> {
+        if update.or.is_some() || update.output.is_some() || !update.order_by.is_empty() || update.limit.is_some() {
+            return Err(SqlError::unsupported("this form of UPDATE"));
+        }
+        let (target, alias) = self.changed_table(&update.table)?;
+        let others = match &update.from {
+            None => None,
+            Some(ast::UpdateTableFromKind::AfterSet(list) | ast::UpdateTableFromKind::BeforeSet(list)) => Some(list),
+        };
+        let From { plan, items, merged, .. } = self.target_with(target, alias.as_ref(), others)?;
+        self.frames.push(Frame::new(items, merged));
+        let bound = self.update_parts(update, target, plan);
+        self.frames.pop();
+        bound
+    }
+
+    fn update_parts(&mut self, update: &ast::Update, target: Target<'a>, plan: Plan) -> Result<Update> {
+        let assignments = self.assignments(&update.assignments, target)?;
+        let input = self.filtered(plan, update.selection.as_ref())?;
+        let returning = self.returning(update.returning.as_ref())?;
+        Ok(Update { table: target.oid(), input, assignments, returning })
+    }
+
+    /// The tuples for which a WHERE is true.
+    pub(super) fn filtered(&mut self, input: Plan, condition: Option<&ast::Expr>) -> Result<Plan> {
+        let Some(condition) = condition else { return Ok(input) };
+        if extra::current_of(condition).is_some() {
+            return Err(SqlError::unsupported("WHERE CURRENT OF"));
+        }
+        let condition = self.condition(Clause::Where, condition)?;
+        Ok(Plan::Filter { input: Box::new(input), condition })
+    }
+
+    /// The table that UPDATE or DELETE names, and its alias.
+    pub(super) fn changed_table(
+        &mut self,
+        table: &ast::TableWithJoins,
+    ) -> Result<(Target<'a>, Option<ast::Ident>)> {
+        let TableFactor::Table { name, alias, args: None, .. } = &table.relation else {
+            return Err(SqlError::unsupported("changing something else than a table"));
+        };
+        if !table.joins.is_empty() {
+            return Err(SqlError::syntax("syntax error at or near \"JOIN\""));
+        }
+        Ok((self.target(name)?, alias.as_ref().map(|alias| alias.name.clone())))
+    }
+
+    /// The table's rows, with those of FROM or USING beside them. The table is the first slot.
+    pub(super) fn target_with(
+        &mut self,
+        target: Target<'a>,
+        alias: Option<&ast::Ident>,
+        others: Option<&Vec<ast::TableWithJoins>>,
+    ) -> Result<From<'a>> {
+        let item = target.item(alias, 0);
+        let scan = Plan::Scan(Scan { table: target.oid(), access: Access::All, filter: None });
+        let Some(others) = others else { return Ok(From::one(scan, item)) };
+        let mut right = self.from_list(others)?;
+        if right.items.iter().any(|other| other.name == item.name && other.schema.is_none()) {
+            let message = format!("table name \"{}\" specified more than once", item.name);
+            return Err(SqlError::new(SqlState::DUPLICATE_ALIAS, message));
+        }
+        for other in &mut right.items {
+            other.shift(1);
+        }
+        let merged = right.merged.map(|mut columns| {
+            crate::bind::scope::shift_columns(&mut columns, 1);
+            let mut all = item.all();
+            all.extend(columns);
+            all
+        });
+        let join = Join {
+            kind: JoinKind::Inner,
+            left: scan,
+            right: right.plan,
+            on: None,
+            lateral: false,
+            slots: (1, right.slots),
+            equal: Vec::new(),
+        };
+        let mut items = vec![item];
+        items.append(&mut right.items);
+        Ok(From { plan: Plan::Join(Box::new(join)), slots: 1 + right.slots, items, merged })
+    }
+}
