@@ -7,41 +7,20 @@ use sqlparser::ast;
 use crate::bind::Binder;
 use crate::bind::block::Clause;
 use crate::bind::from::values_item;
+use crate::bind::names::{Found, qualified};
 use crate::bind::scope::{Columns, Frame, Item, ItemColumn};
-use crate::catalog::{Oid, Relation, Table};
-use crate::error::{Result, SqlError};
-use crate::ir::{Change, Cte, Expr, ExprKind, Plan, Query};
+use crate::catalog::{Relation, RelationKind};
+use crate::error::{Result, SqlError, SqlState};
+use crate::ir::{Expr, ExprKind, Query};
 use crate::types::Typed;
 
-/// A statement that was bound.
-#[derive(Clone, Debug)]
-pub enum Bound {
-    /// It gives rows.
-    Query(Query),
-    /// It changes rows.
-    Change {
-        /// Its WITH queries.
-        ctes: Vec<Arc<Cte>>,
-        /// The change.
-        change: Change,
-    },
-}
-
 impl<'a> Binder<'a> {
-    /// SELECT, VALUES, TABLE, INSERT, UPDATE, DELETE, MERGE.
-    pub fn statement(&mut self, statement: &ast::Statement) -> Result<Bound> {
-        let query = match statement {
-            ast::Statement::Query(query) => self.settled_query(query)?,
-            change => return Ok(Bound::Change { ctes: Vec::new(), change: self.change(change)? }),
-        };
-        // `WITH … INSERT` is written as a query whose body changes something.
-        match query.plan {
-            Plan::Change(change) => Ok(Bound::Change { ctes: Vec::new(), change: *change }),
-            Plan::With { ctes, input } if matches!(*input, Plan::Change(_)) => {
-                let Plan::Change(change) = *input else { unreachable!("it was matched") };
-                Ok(Bound::Change { ctes, change: *change })
-            }
-            plan => Ok(Bound::Query(Query { plan, ..query })),
+    /// SELECT, VALUES, TABLE, INSERT, UPDATE, DELETE, MERGE. A change is a [`Plan::Change`](crate::ir::Plan::Change), under
+    /// a [`Plan::With`](crate::ir::Plan::With) if it has WITH; its columns are those of RETURNING.
+    pub fn statement(&mut self, statement: &ast::Statement) -> Result<Query> {
+        match statement {
+            ast::Statement::Query(query) => self.settled_query(query),
+            change => self.change_query(change),
         }
     }
 
@@ -67,8 +46,8 @@ impl<'a> Binder<'a> {
     }
 
     /// An expression over a row of a table, which is slot 0: of an index, of a generated column.
-    pub fn row_expr(&mut self, table: Oid, expr: &ast::Expr, clause: Clause) -> Result<Expr> {
-        let frame = Frame::new(vec![self.row_item(table, None, 0)?], None);
+    pub fn row_expr(&mut self, relation: &'a Relation, expr: &ast::Expr, clause: Clause) -> Result<Expr> {
+        let frame = Frame::new(vec![row_item(relation, None, 0)?], None);
         self.on(frame, |binder| {
             let bound = binder.expr_in(clause, expr)?;
             binder.settle(bound)
@@ -76,8 +55,8 @@ impl<'a> Binder<'a> {
     }
 
     /// The value of a column over a row of its table, which is slot 0: a generated column, USING of ALTER TYPE.
-    pub fn row_value(&mut self, table: Oid, expr: &ast::Expr, typed: Typed, name: &str, clause: Clause) -> Result<Expr> {
-        let frame = Frame::new(vec![self.row_item(table, None, 0)?], None);
+    pub fn row_value(&mut self, relation: &'a Relation, expr: &ast::Expr, typed: Typed, name: &str, clause: Clause) -> Result<Expr> {
+        let frame = Frame::new(vec![row_item(relation, None, 0)?], None);
         self.on(frame, |binder| {
             let bound = binder.expr_in(clause, expr)?;
             binder.assign(bound, typed, name)
@@ -85,18 +64,31 @@ impl<'a> Binder<'a> {
     }
 
     /// A condition over a row of a table, which is slot 0: CHECK, WHERE of an index.
-    pub fn row_condition(&mut self, table: Oid, expr: &ast::Expr, clause: Clause) -> Result<Expr> {
-        let frame = Frame::new(vec![self.row_item(table, None, 0)?], None);
+    pub fn row_condition(&mut self, relation: &'a Relation, expr: &ast::Expr, clause: Clause) -> Result<Expr> {
+        let frame = Frame::new(vec![row_item(relation, None, 0)?], None);
         self.on(frame, |binder| binder.condition(clause, expr))
     }
 
     /// WHEN of a trigger: slot 0 is OLD, slot 1 is NEW.
-    pub fn trigger_condition(&mut self, table: Oid, expr: &ast::Expr) -> Result<Expr> {
-        let mut old = self.row_item(table, Some("old"), 0)?;
-        let mut new = self.row_item(table, Some("new"), 1)?;
+    pub fn trigger_condition(&mut self, relation: &'a Relation, expr: &ast::Expr) -> Result<Expr> {
+        let mut old = row_item(relation, Some("old"), 0)?;
+        let mut new = row_item(relation, Some("new"), 1)?;
         old.open = false;
         new.open = false;
         self.on(Frame::new(vec![old, new], None), |binder| binder.condition(Clause::TriggerWhen, expr))
+    }
+
+    /// A bound value as one that is assigned to a column or variable of this name and type.
+    pub fn assigned(&mut self, value: Expr, typed: Typed, name: &str) -> Result<Expr> {
+        self.assign(value, typed, name)
+    }
+
+    /// The relation that a name means, if it is one of the catalog.
+    pub fn relation_named(&self, name: &ast::ObjectName) -> Result<Option<&'a Arc<Relation>>> {
+        Ok(match self.find_relation(&qualified(name)?) {
+            Some(Found::Relation(relation)) => self.catalog.relation(relation.oid),
+            _ => None,
+        })
     }
 
     /// CHECK of a domain: VALUE is the [`ExprKind::Operand`].
@@ -117,20 +109,21 @@ impl<'a> Binder<'a> {
         self.frames.pop();
         result
     }
+}
 
-    /// A row of a table in this slot, under its own or another name.
-    pub(super) fn row_item(&self, oid: Oid, name: Option<&str>, slot: usize) -> Result<Item<'a>> {
-        let missing = || SqlError::syntax(format!("there is no table with OID {oid}"));
-        let relation: &'a Relation = self.catalog.relation(oid).ok_or_else(missing)?;
-        let table: &'a Table = self.catalog.table(oid).ok_or_else(missing)?;
-        Ok(Item {
-            name: name.map_or_else(|| relation.name.clone(), Arc::from),
-            schema: name.is_none().then_some(relation.schema),
-            slot: Some(slot),
-            table: Some(oid),
-            row_type: table.row_type,
-            columns: Columns::Table(oid, table),
-            open: true,
-        })
-    }
+/// A row of a table in this slot, under its own or another name.
+fn row_item<'a>(relation: &'a Relation, name: Option<&str>, slot: usize) -> Result<Item<'a>> {
+    let RelationKind::Table(table) = &relation.kind else {
+        let message = format!("\"{}\" is not a table", relation.name);
+        return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+    };
+    Ok(Item {
+        name: name.map_or_else(|| relation.name.clone(), Arc::from),
+        schema: name.is_none().then_some(relation.schema),
+        slot: Some(slot),
+        table: Some(relation.oid),
+        row_type: table.row_type,
+        columns: Columns::Table(relation.oid, table),
+        open: true,
+    })
 }

@@ -32,7 +32,6 @@ pub mod variables;
 mod with;
 
 pub use block::Clause;
-pub use entry::Bound;
 pub use params::Params;
 pub use variables::{Conflict, Variable, Variables};
 

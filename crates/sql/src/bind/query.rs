@@ -146,7 +146,7 @@ impl<'a> Binder<'a> {
     }
 
     /// A change with RETURNING is a query.
-    fn change_query(&mut self, statement: &ast::Statement) -> Result<Query> {
+    pub(super) fn change_query(&mut self, statement: &ast::Statement) -> Result<Query> {
         let change = self.change(statement)?;
         let columns = returned(&change).to_vec();
         Ok(Query { plan: Plan::Change(Box::new(change)), columns, correlated: false })

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use sqlparser::ast;
 
 use crate::catalog::{Generation, Oid, Relation};
-use crate::error::{Result, SqlError};
+use crate::bind::{Binder, Clause, Params};
+use crate::error::Result;
 use crate::ir::{Expr, ExprKind, Query};
 use crate::storage::World;
 use crate::types::{Type, Typed};
@@ -18,38 +19,59 @@ pub(crate) struct BoundStatement {
 
 impl World<'_> {
     /// Binds a query or a change.
-    pub(crate) fn bind_statement(&mut self, _: &ast::Statement, _: &str, _: &[Type]) -> Result<BoundStatement> {
-        Err(SqlError::unsupported("binding"))
+    pub(crate) fn bind_statement(
+        &mut self,
+        statement: &ast::Statement,
+        _sql: &str,
+        types: &[Type],
+    ) -> Result<BoundStatement> {
+        let path = self.path();
+        let mut binder = Binder::new(&*self, &path).with_params(Params::open(types));
+        let query = binder.statement(statement)?;
+        let parameters = binder.params().types()?;
+        Ok(BoundStatement { query, parameters })
     }
 
     /// Binds an expression over one row of a table, in slot 0.
-    pub(crate) fn bind_row_expression(&mut self, _: &ast::Expr, _: &Arc<Relation>) -> Result<Expr> {
-        Err(SqlError::unsupported("binding"))
+    pub(crate) fn bind_row_expression(&mut self, expr: &ast::Expr, relation: &Arc<Relation>) -> Result<Expr> {
+        let path = self.path();
+        Binder::new(&*self, &path).row_expr(relation, expr, Clause::Check)
     }
 
     /// Binds a trigger's WHEN: OLD is slot 0, NEW slot 1.
-    pub(crate) fn bind_trigger_condition(&mut self, _: &ast::Expr, _: &Arc<Relation>) -> Result<Expr> {
-        Err(SqlError::unsupported("binding"))
+    pub(crate) fn bind_trigger_condition(&mut self, expr: &ast::Expr, relation: &Arc<Relation>) -> Result<Expr> {
+        let path = self.path();
+        Binder::new(&*self, &path).trigger_condition(relation, expr)
     }
 
     /// Binds an expression without columns that is assigned to a column (a DEFAULT) or a parameter.
-    pub(crate) fn bind_assigned(&mut self, _: &ast::Expr, _: Typed, _: &str) -> Result<Expr> {
-        Err(SqlError::unsupported("binding"))
+    pub(crate) fn bind_assigned(&mut self, expr: &ast::Expr, typed: Typed, name: &str) -> Result<Expr> {
+        let path = self.path();
+        Binder::new(&*self, &path).assigned_value(expr, typed, name, Clause::Default)
     }
 
     /// Binds the value of a column over a row of its table, in slot 0: a generated column, USING of ALTER TYPE.
-    pub(crate) fn bind_row_value(&mut self, _: &ast::Expr, _: &Arc<Relation>, _: Typed, _: &str) -> Result<Expr> {
-        Err(SqlError::unsupported("binding"))
+    pub(crate) fn bind_row_value(
+        &mut self,
+        expr: &ast::Expr,
+        relation: &Arc<Relation>,
+        typed: Typed,
+        name: &str,
+    ) -> Result<Expr> {
+        let path = self.path();
+        Binder::new(&*self, &path).row_value(relation, expr, typed, name, Clause::Generated)
     }
 
     /// A type by its name.
-    pub(crate) fn bind_type(&mut self, _: &ast::DataType) -> Result<Typed> {
-        Err(SqlError::unsupported("binding"))
+    pub(crate) fn bind_type(&mut self, ty: &ast::DataType) -> Result<Typed> {
+        let path = self.path();
+        Binder::new(&*self, &path).data_type(ty)
     }
 
     /// The relation that a name means.
-    pub(crate) fn find_relation(&mut self, _: &ast::ObjectName) -> Result<Option<Arc<Relation>>> {
-        Err(SqlError::unsupported("binding"))
+    pub(crate) fn find_relation(&mut self, name: &ast::ObjectName) -> Result<Option<Arc<Relation>>> {
+        let path = self.path();
+        Ok(Binder::new(&*self, &path).relation_named(name)?.cloned())
     }
 
     /// The schemas in which names are looked for.

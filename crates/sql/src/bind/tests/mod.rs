@@ -7,7 +7,7 @@ mod world;
 
 use sqlparser::ast;
 
-use crate::bind::{Binder, Bound, Params};
+use crate::bind::{Binder, Params};
 use crate::catalog::PUBLIC;
 use crate::error::Result;
 use crate::ir::print;
@@ -23,10 +23,7 @@ fn bind(sql: &str) -> Result<String> {
     let mut binder = Binder::new(&world, &path).with_params(Params::open(&[]));
     let bound = binder.statement(statement)?;
     let types = binder.params().types()?;
-    let mut text = match &bound {
-        Bound::Query(query) => print::query(query, &world.catalog),
-        Bound::Change { change, .. } => print::change(change, &world.catalog),
-    };
+    let mut text = print::query(&bound, &world.catalog);
     if !types.is_empty() {
         let names: Vec<String> = types.iter().map(|ty| crate::types::names::display(*ty, &world.catalog)).collect();
         text.push_str(&format!("parameters {}\n", names.join(", ")));
@@ -49,10 +46,7 @@ fn check_columns(sql: &str, expected: &str) {
     let path = [PUBLIC];
     let Some(parse::Statement::Sql(statement)) = parse::statement(sql).expect("it parses") else { panic!("{sql}") };
     let mut binder = Binder::new(&world, &path);
-    let columns = match binder.statement(&statement).unwrap_or_else(|error| panic!("{sql}\n{error}")) {
-        Bound::Query(query) => query.columns,
-        Bound::Change { change, .. } => super::query::returned(&change).to_vec(),
-    };
+    let columns = binder.statement(&statement).unwrap_or_else(|error| panic!("{sql}\n{error}")).columns;
     let texts: Vec<String> = columns
         .iter()
         .map(|column| {

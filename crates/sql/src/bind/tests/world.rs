@@ -102,9 +102,11 @@ fn table(
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         triggers: Vec::new(),
-        space: Space(oid),
-        cells: u32::try_from(columns.len()).expect("few columns"),
+        space: skew_store::Store::<Datum>::new(skew_store::Options::default()).space(),
+        clustered: Vec::new(),
+        cells: vec![(0, u32::try_from(columns.len()).expect("few columns"))],
         row_type,
+        on_commit: OnCommit::default(),
     };
     catalog.put_relation(Relation { oid, schema: PUBLIC, name: name.into(), kind: RelationKind::Table(table) });
 }
@@ -115,7 +117,7 @@ fn view(catalog: &mut Catalog, oid: Oid, name: &str, sql: &str) {
     };
     let sqlparser::ast::Statement::Query(query) = *statement else { panic!("a view is a query") };
     let columns = vec![(Arc::from("id"), Type::INT4.into()), (Arc::from("name"), Type::TEXT.into())];
-    let view = View { columns, query: Arc::from(query), text: sql.to_owned(), materialized: None };
+    let view = View { columns, query: Arc::from(query), text: sql.to_owned(), materialized: None, uses: Vec::new() };
     catalog.put_relation(Relation { oid, schema: PUBLIC, name: name.into(), kind: RelationKind::View(view) });
 }
 
