@@ -15,7 +15,6 @@ pub mod same;
 pub mod volatility;
 pub mod walk;
 
-
 use std::sync::Arc;
 
 use crate::catalog::{Oid, UserFunction};

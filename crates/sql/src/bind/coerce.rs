@@ -141,8 +141,7 @@ impl Binder<'_> {
         self.convert_typed(expr, to, Coercion::Assignment)?.ok_or_else(|| {
             let (to, from) = (self.type_name(to.ty), self.type_name(from));
             let message = format!("column \"{column}\" is of type {to} but expression is of type {from}");
-            SqlError::new(SqlState::DATATYPE_MISMATCH, message)
-                .hint("You will need to rewrite or cast the expression.")
+            SqlError::new(SqlState::DATATYPE_MISMATCH, message).hint("You will need to rewrite or cast the expression.")
         })
     }
 

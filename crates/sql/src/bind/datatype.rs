@@ -36,7 +36,9 @@ impl Binder<'_> {
             }
             DataType::Numeric(info) | DataType::Decimal(info) | DataType::Dec(info) => return numeric(info),
             DataType::Float(ExactNumberInfo::None) => Type::FLOAT8,
-            DataType::Float(ExactNumberInfo::Precision(bits)) => return names::float(i64::try_from(*bits).unwrap_or(0)),
+            DataType::Float(ExactNumberInfo::Precision(bits)) => {
+                return names::float(i64::try_from(*bits).unwrap_or(0));
+            }
             DataType::Timestamp(precision, zone) => {
                 return timed(*precision, zone, Type::TIMESTAMP, Type::TIMESTAMPTZ);
             }

@@ -55,7 +55,14 @@ impl<'a> Binder<'a> {
     }
 
     /// The value of a column over a row of its table, which is slot 0: a generated column, USING of ALTER TYPE.
-    pub fn row_value(&mut self, relation: &'a Relation, expr: &ast::Expr, typed: Typed, name: &str, clause: Clause) -> Result<Expr> {
+    pub fn row_value(
+        &mut self,
+        relation: &'a Relation,
+        expr: &ast::Expr,
+        typed: Typed,
+        name: &str,
+        clause: Clause,
+    ) -> Result<Expr> {
         let frame = Frame::new(vec![row_item(relation, None, 0)?], None);
         self.on(frame, |binder| {
             let bound = binder.expr_in(clause, expr)?;
@@ -93,11 +100,8 @@ impl<'a> Binder<'a> {
 
     /// CHECK of a domain: VALUE is the [`ExprKind::Operand`].
     pub fn domain_check(&mut self, base: Typed, expr: &ast::Expr) -> Result<Expr> {
-        let value = ItemColumn {
-            name: Arc::from("value"),
-            expr: Expr { kind: ExprKind::Operand, typed: base },
-            origin: None,
-        };
+        let value =
+            ItemColumn { name: Arc::from("value"), expr: Expr { kind: ExprKind::Operand, typed: base }, origin: None };
         let mut item = values_item(Arc::from(""), vec![value]);
         item.slot = None;
         self.on(Frame::new(vec![item], None), |binder| binder.condition(Clause::Check, expr))

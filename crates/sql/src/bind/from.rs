@@ -213,7 +213,9 @@ impl<'a> Binder<'a> {
 
     fn table_factor(&mut self, factor: &TableFactor) -> Result<From<'a>> {
         match factor {
-            TableFactor::Table { name, alias, args: None, with_ordinality: false, sample, json_path, version, .. } => {
+            TableFactor::Table {
+                name, alias, args: None, with_ordinality: false, sample, json_path, version, ..
+            } => {
                 if sample.is_some() || json_path.is_some() || version.is_some() {
                     return Err(SqlError::unsupported("TABLESAMPLE"));
                 }
@@ -290,12 +292,7 @@ impl<'a> Binder<'a> {
         Err(SqlError::unsupported("selecting from a sequence"))
     }
 
-    fn derived(
-        &mut self,
-        lateral: bool,
-        subquery: &ast::Query,
-        alias: Option<&ast::TableAlias>,
-    ) -> Result<From<'a>> {
+    fn derived(&mut self, lateral: bool, subquery: &ast::Query, alias: Option<&ast::TableAlias>) -> Result<From<'a>> {
         let Some(alias) = alias else {
             let what = if matches!(*subquery.body, ast::SetExpr::Values(_)) { "VALUES" } else { "subquery" };
             let example = if what == "VALUES" { "VALUES ..." } else { "SELECT ..." };
@@ -452,11 +449,8 @@ fn rename(item: &mut Item<'_>, alias: &ast::TableAlias) -> Result<()> {
     let names: Vec<Cow<'_, str>> = alias.columns.iter().map(|column| fold(&column.name)).collect();
     let available = item.all().len();
     item.rename(&names).ok_or_else(|| {
-        let message = format!(
-            "table \"{}\" has {available} columns available but {} columns specified",
-            item.name,
-            names.len()
-        );
+        let message =
+            format!("table \"{}\" has {available} columns available but {} columns specified", item.name, names.len());
         SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message)
     })
 }

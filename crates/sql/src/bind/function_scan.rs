@@ -29,9 +29,7 @@ impl<'a> Binder<'a> {
             }
             TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_ordinality, .. } => {
                 let name = || ast::ObjectName::from(vec![ast::Ident::new("unnest")]);
-                let argument = |expr: &ast::Expr| {
-                    ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr.clone()))
-                };
+                let argument = |expr: &ast::Expr| ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr.clone()));
                 let calls: Vec<ast::Expr> =
                     array_exprs.iter().map(|expr| call_of(name(), vec![argument(expr)])).collect();
                 self.function_scan(&calls, *with_ordinality, alias.as_ref())
@@ -70,8 +68,10 @@ impl<'a> Binder<'a> {
         if ordinality {
             columns.push((Arc::from("ordinality"), Typed::from(Type::INT8)));
         }
-        let item_columns = columns.into_iter().enumerate().map(|(at, (name, typed))| {
-            ItemColumn { name, expr: slot_column(at, typed), origin: None }
+        let item_columns = columns.into_iter().enumerate().map(|(at, (name, typed))| ItemColumn {
+            name,
+            expr: slot_column(at, typed),
+            origin: None,
         });
         let mut item = values_item(call_name(&calls[0]), item_columns.collect());
         // The row of a function that returns a named row type is of that type.
@@ -127,7 +127,8 @@ impl<'a> Binder<'a> {
             }
             return Ok(FunctionCall { call: bound, columns: definitions.clone(), expand: true });
         }
-        if let Some(fields) = self.fields_of(&bound).filter(|fields| is_record || fields.len() != 1 || self.is_row(&bound))
+        if let Some(fields) =
+            self.fields_of(&bound).filter(|fields| is_record || fields.len() != 1 || self.is_row(&bound))
         {
             return Ok(FunctionCall { call: bound, columns: fields, expand: true });
         }

@@ -115,7 +115,10 @@ impl Binder<'_> {
                 if target.expr.any(&mut |part| is_special(part)) {
                     Clause::GroupBy.allows_aggregates()?;
                 }
-                if target.expr.any(&mut |part| part.place().is_some_and(|(_, slot)| slot == crate::bind::block::WINDOWS)) {
+                if target
+                    .expr
+                    .any(&mut |part| part.place().is_some_and(|(_, slot)| slot == crate::bind::block::WINDOWS))
+                {
                     Clause::GroupBy.allows_windows()?;
                 }
                 if self.has_sets(&target.expr) {

@@ -19,7 +19,8 @@ impl Binder<'_> {
                     let wanted = qualified(name)?;
                     let items = &self.frame().items;
                     let Some(item) = items.iter().find(|item| *item.name == *wanted.name) else {
-                        let message = format!("relation \"{}\" in {label} clause not found in FROM clause", wanted.name);
+                        let message =
+                            format!("relation \"{}\" in {label} clause not found in FROM clause", wanted.name);
                         return Err(SqlError::new(SqlState::UNDEFINED_TABLE, message));
                     };
                     let Some(slot) = item.slot else {
@@ -58,7 +59,9 @@ fn lock_slots(
             Ok(())
         }
         Plan::Subquery(query) if wanted.contains(&first) => lock_inside(&mut query.plan, strength, wait),
-        Plan::Function(_) | Plan::Values(_) | Plan::Cte { .. } | Plan::Virtual(_) if named && wanted.contains(&first) => {
+        Plan::Function(_) | Plan::Values(_) | Plan::Cte { .. } | Plan::Virtual(_)
+            if named && wanted.contains(&first) =>
+        {
             let what = match plan {
                 Plan::Function(_) => "a function",
                 Plan::Values(_) => "VALUES",
@@ -69,7 +72,8 @@ fn lock_slots(
             Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message))
         }
         Plan::Join(join) => {
-            let (left, right) = (first..first + join.slots.0, first + join.slots.0..first + join.slots.0 + join.slots.1);
+            let (left, right) =
+                (first..first + join.slots.0, first + join.slots.0..first + join.slots.0 + join.slots.1);
             let nullable = match join.kind {
                 JoinKind::Inner => 0..0,
                 JoinKind::Left => right.clone(),

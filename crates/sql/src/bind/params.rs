@@ -2,8 +2,8 @@
 
 use crate::catalog::Catalog;
 use crate::error::{Result, SqlError, SqlState};
-use crate::types::names;
 use crate::types::Type;
+use crate::types::names;
 
 /// The parameters of a statement.
 #[derive(Clone, Debug, Default)]

@@ -138,11 +138,7 @@ impl<'a> Item<'a> {
         let column = &table.columns[at];
         let kind = ExprKind::Column(ColumnRef { up: 0, slot, column: at });
         let attnum = i16::try_from(at + 1).unwrap_or(i16::MAX);
-        ItemColumn {
-            name: column.name.clone(),
-            expr: Expr { kind, typed: column.typed },
-            origin: Some((oid, attnum)),
-        }
+        ItemColumn { name: column.name.clone(), expr: Expr { kind, typed: column.typed }, origin: Some((oid, attnum)) }
     }
 
     fn system(&self, column: SystemColumn) -> Option<ItemColumn> {

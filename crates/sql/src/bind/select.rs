@@ -330,7 +330,6 @@ fn finish(mut clauses: Clauses, sets: Vec<Expr>, input: Plan, slots: usize) -> R
     }
 }
 
-
 fn sort(input: Plan, keys: Vec<SortKey>) -> Plan {
     if keys.is_empty() { input } else { Plan::Sort { input: Box::new(input), keys } }
 }
@@ -341,7 +340,8 @@ fn lock(input: Plan, locks: Vec<RowLock>) -> Plan {
 
 /// A value that should not be worked out twice.
 fn is_costly(expr: &Expr) -> bool {
-    expr.any(&mut |part| matches!(part.kind, ExprKind::Subquery { .. } | ExprKind::UserCall { .. })) || expr.is_volatile()
+    expr.any(&mut |part| matches!(part.kind, ExprKind::Subquery { .. } | ExprKind::UserCall { .. }))
+        || expr.is_volatile()
 }
 
 fn has_sets(expr: &Expr) -> bool {

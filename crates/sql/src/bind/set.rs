@@ -130,7 +130,11 @@ impl Binder<'_> {
         Ok(Query { columns: columns.collect(), plan: Plan::Values(rows), correlated: false })
     }
 
-    fn value_rows(&mut self, rows: &[ast::Parens<Vec<ast::Expr>>], width: usize) -> Result<(Vec<Vec<Expr>>, Vec<Type>)> {
+    fn value_rows(
+        &mut self,
+        rows: &[ast::Parens<Vec<ast::Expr>>],
+        width: usize,
+    ) -> Result<(Vec<Vec<Expr>>, Vec<Type>)> {
         let mut bound: Vec<Vec<Expr>> = Vec::with_capacity(rows.len());
         for row in rows {
             bound.push(self.exprs(&row.content)?);

@@ -229,8 +229,7 @@ fn columns_of(query: &Query) -> Vec<(Arc<str>, Typed)> {
 fn rename(query: &mut Query, alias: &ast::TableAlias, name: &str) -> Result<()> {
     let (available, given) = (query.columns.len(), alias.columns.len());
     if given > available {
-        let message =
-            format!("WITH query \"{name}\" has {available} columns available but {given} columns specified");
+        let message = format!("WITH query \"{name}\" has {available} columns available but {given} columns specified");
         return Err(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message));
     }
     for (column, given) in query.columns.iter_mut().zip(&alias.columns) {

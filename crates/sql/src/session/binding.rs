@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use sqlparser::ast;
 
-use crate::catalog::{Generation, Oid, Relation};
 use crate::bind::{Binder, Clause, Params};
+use crate::catalog::{Generation, Oid, Relation};
 use crate::error::Result;
 use crate::ir::{Expr, ExprKind, Query};
 use crate::storage::World;

@@ -93,8 +93,14 @@ impl<'e> Parsed<'e> {
 
     /// Whether nothing but arguments is written.
     fn is_plain(&self) -> bool {
-        !self.star && !self.distinct && !self.variadic && self.order.is_empty() && self.within_group.is_empty()
-            && self.filter.is_none() && self.over.is_none() && self.arg_names.iter().all(Option::is_none)
+        !self.star
+            && !self.distinct
+            && !self.variadic
+            && self.order.is_empty()
+            && self.within_group.is_empty()
+            && self.filter.is_none()
+            && self.over.is_none()
+            && self.arg_names.iter().all(Option::is_none)
     }
 
     fn is_builtin_name(&self) -> bool {
@@ -284,8 +290,7 @@ impl Binder<'_> {
     fn user_call(&mut self, function: Arc<UserFunction>, args: Vec<Expr>, returns: Type) -> Result<Expr> {
         if function.procedure {
             let message = format!("{}() is a procedure", function.name);
-            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
-                .hint("To call a procedure, use CALL."));
+            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message).hint("To call a procedure, use CALL."));
         }
         let is_set = matches!(function.returns, Returns::Set(_) | Returns::Table);
         if function.returns == Returns::Trigger {

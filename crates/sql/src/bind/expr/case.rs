@@ -99,10 +99,7 @@ fn stand_in(operand: &Expr) -> Expr {
 }
 
 fn is_simple(expr: &Expr) -> bool {
-    matches!(
-        expr.kind,
-        ExprKind::Column(_) | ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Variable(_)
-    )
+    matches!(expr.kind, ExprKind::Column(_) | ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Variable(_))
 }
 
 /// The modifier that all have, if they are of one type.

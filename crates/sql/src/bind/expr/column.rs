@@ -34,9 +34,11 @@ impl<'a> Binder<'a> {
             (Ok(found), Some(variable)) => match self.conflict() {
                 Conflict::Column => Ok(found),
                 Conflict::Variable => Ok(bare(&names, variable.map_err(|error| at(self, error))?)),
-                Conflict::Refuse => Err(at(self, ambiguous(&names.join(".")).detail(
-                    "It could refer to either a PL/pgSQL variable or a table column.",
-                ))),
+                Conflict::Refuse => Err(at(
+                    self,
+                    ambiguous(&names.join("."))
+                        .detail("It could refer to either a PL/pgSQL variable or a table column."),
+                )),
             },
             (Err(_), Some(variable)) => Ok(bare(&names, variable.map_err(|error| at(self, error))?)),
             (Err(error), None) => Err(at(self, error)),
@@ -68,7 +70,8 @@ impl<'a> Binder<'a> {
             Lookup::One(column) => Ok(lifted(*column, up)),
             Lookup::Many => Err(ambiguous(column)),
             Lookup::None => {
-                let error = SqlError::new(SqlState::UNDEFINED_COLUMN, format!("column {table}.{column} does not exist"));
+                let error =
+                    SqlError::new(SqlState::UNDEFINED_COLUMN, format!("column {table}.{column} does not exist"));
                 Err(match closest(column, std::iter::once(item)) {
                     Some(hint) => error.hint(hint),
                     None => error,
@@ -118,8 +121,11 @@ impl<'a> Binder<'a> {
         let fields = match &variable.shape {
             Some(shape) => shape.fields.clone(),
             None => self.composite_fields(variable.typed.ty).ok_or_else(|| {
-                SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, format!("record \"{name}\" is not assigned yet"))
-                    .detail("The tuple structure of a not-yet-assigned record is indeterminate.")
+                SqlError::new(
+                    SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    format!("record \"{name}\" is not assigned yet"),
+                )
+                .detail("The tuple structure of a not-yet-assigned record is indeterminate.")
             })?,
         };
         let Some(index) = fields.iter().position(|(known, _)| &**known == field) else {

@@ -7,8 +7,8 @@ use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 use crate::bind::expr::peel;
 use crate::bind::{Binder, too_deep};
 use crate::error::{Result, SqlError};
-use crate::functions::resolve::{self, Argument, Callee, Resolved};
 use crate::functions::Function;
+use crate::functions::resolve::{self, Argument, Callee, Resolved};
 use crate::ir::{Expr, ExprKind};
 use crate::types::{Datum, Type};
 
@@ -81,7 +81,8 @@ impl Binder<'_> {
         }
         let left = self.expr(left)?;
         let right = self.expr(right)?;
-        if left.ty() == Type::RECORD && right.ty() == Type::RECORD
+        if left.ty() == Type::RECORD
+            && right.ty() == Type::RECORD
             && let Some(compared) = self.compare_records(&symbol, &left, &right)?
         {
             return Ok(compared);

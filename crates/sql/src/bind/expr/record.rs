@@ -42,8 +42,7 @@ impl Binder<'_> {
                 let message = format!("could not identify column \"{name}\" in record data type");
                 SqlError::new(SqlState::UNDEFINED_COLUMN, message)
             } else {
-                let message =
-                    format!("column notation .{name} applied to type {ty}, which is not a composite type");
+                let message = format!("column notation .{name} applied to type {ty}, which is not a composite type");
                 SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
             };
             return Err(self.at(ident.span, error));

@@ -63,7 +63,8 @@ impl Binder<'_> {
                 Err(SqlError::unsupported("a grouping set outside of GROUP BY"))
             }
             E::IsNormalized { expr, form, negated } => {
-                let form = Expr::constant(Datum::text(form.map_or("NFC".to_owned(), |form| form.to_string())), Type::TEXT);
+                let form =
+                    Expr::constant(Datum::text(form.map_or("NFC".to_owned(), |form| form.to_string())), Type::TEXT);
                 let text = self.expr(expr)?;
                 let is = self.call_named("is_normalized", vec![text, form])?;
                 Ok(if *negated { Expr::new(ExprKind::Not(Box::new(is)), Type::BOOL) } else { is })

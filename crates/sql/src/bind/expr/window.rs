@@ -71,7 +71,9 @@ impl Binder<'_> {
         let found = self.frame().block.named_windows.iter().find(|(known, _)| &**known == name).cloned();
         match found {
             Some((_, ast::NamedWindowExpr::WindowSpec(spec))) => self.nested(|binder| binder.window_spec(&spec)),
-            Some((_, ast::NamedWindowExpr::NamedWindow(other))) => self.nested(|binder| binder.named_window(&fold(&other))),
+            Some((_, ast::NamedWindowExpr::NamedWindow(other))) => {
+                self.nested(|binder| binder.named_window(&fold(&other)))
+            }
             None => {
                 let message = format!("window \"{name}\" does not exist");
                 Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message))

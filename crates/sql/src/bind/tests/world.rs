@@ -29,7 +29,12 @@ impl Default for World {
         let u = [("x", Type::INT4.into()), ("y", Type::TEXT.into()), ("t_a", Type::INT4.into())];
         let p = [("i", Type::INT4.into()), ("j", Type::INT4.into()), ("k", Type::INT4.into())];
         let mood = Type(16500);
-        let m = [("id", Type::INT8.into()), ("mood", mood.into()), ("tags", Type::TEXT_ARRAY.into()), ("j", Type::JSONB.into())];
+        let m = [
+            ("id", Type::INT8.into()),
+            ("mood", mood.into()),
+            ("tags", Type::TEXT_ARRAY.into()),
+            ("j", Type::JSONB.into()),
+        ];
         table(&mut catalog, 16400, "t", &t, &[("t_pkey", &[0], true, true)]);
         table(&mut catalog, 16410, "u", &u, &[("u_x_key", &[0], true, false), ("u_t_a_y_idx", &[2, 1], false, false)]);
         table(&mut catalog, 16420, "p", &p, &[("p_pkey", &[0, 1], true, true)]);
