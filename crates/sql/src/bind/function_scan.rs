@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{self, TableFactor};
+use sqlparser::ast::{self, FunctionArg, TableFactor};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;
@@ -13,33 +13,16 @@ use crate::catalog::{ParameterMode, Returns, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Body;
 use crate::ir::{Expr, ExprKind, FunctionCall, FunctionScan, Plan};
+use crate::parse::extra;
 use crate::types::{Type, Typed, kind};
 
 impl<'a> Binder<'a> {
     /// An item of FROM that is a function.
     pub(super) fn function_factor(&mut self, factor: &TableFactor) -> Result<From<'a>> {
         match factor {
-            TableFactor::Table { name, alias, args: Some(args), with_ordinality, .. } => {
-                let call = call_of(name.clone(), args.args.clone());
-                self.function_scan(&[call], *with_ordinality, alias.as_ref())
-            }
             TableFactor::Function { name, args, with_ordinality, alias, .. } => {
-                let call = call_of(name.clone(), args.clone());
-                self.function_scan(&[call], *with_ordinality, alias.as_ref())
-            }
-            TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_ordinality, .. } => {
-                let name = || ast::ObjectName::from(vec![ast::Ident::new("unnest")]);
-                let argument = |expr: &ast::Expr| ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr.clone()));
-                let calls: Vec<ast::Expr> =
-                    array_exprs.iter().map(|expr| call_of(name(), vec![argument(expr)])).collect();
+                let calls = calls_of(name, args)?;
                 self.function_scan(&calls, *with_ordinality, alias.as_ref())
-            }
-            // ROWS FROM (…)
-            TableFactor::TableFunction { expr: ast::Expr::Tuple(calls), alias } => {
-                self.function_scan(calls, false, alias.as_ref())
-            }
-            TableFactor::TableFunction { expr, alias } => {
-                self.function_scan(std::slice::from_ref(expr), false, alias.as_ref())
             }
             _ => Err(SqlError::unsupported("this item in FROM")),
         }
@@ -196,16 +179,37 @@ fn call_name(call: &ast::Expr) -> Arc<str> {
     }
 }
 
-fn call_of(name: ast::ObjectName, args: Vec<ast::FunctionArg>) -> ast::Expr {
-    ast::Expr::Function(ast::Function {
-        name,
-        uses_odbc_syntax: false,
-        parameters: ast::FunctionArguments::None,
-        args: ast::FunctionArguments::List(ast::FunctionArgumentList {
+/// The calls that an item stands for: one, those of ROWS FROM, or one for each array of `unnest(a, b)`.
+fn calls_of(name: &ast::ObjectName, args: &[FunctionArg]) -> Result<Vec<ast::Expr>> {
+    let is_unnest = matches!(name.0.as_slice(), [part] if part.as_ident().is_some_and(|ident| ident.value == "unnest"));
+    if extra::is_rows_from(name) {
+        let call = |arg: &FunctionArg| match arg {
+            FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(call)) => Ok(call.clone()),
+            _ => Err(SqlError::unsupported("this form of ROWS FROM")),
+        };
+        return args.iter().map(call).collect();
+    }
+    if is_unnest && args.len() > 1 {
+        return Ok(args.iter().map(|arg| call_of(name, vec![arg.clone()])).collect());
+    }
+    Ok(vec![call_of(name, args.to_vec())])
+}
+
+fn call_of(name: &ast::ObjectName, args: Vec<FunctionArg>) -> ast::Expr {
+    // CURRENT_DATE and the like have no parentheses.
+    let args = match args.is_empty() {
+        true => ast::FunctionArguments::None,
+        false => ast::FunctionArguments::List(ast::FunctionArgumentList {
             duplicate_treatment: None,
             args,
             clauses: Vec::new(),
         }),
+    };
+    ast::Expr::Function(ast::Function {
+        name: name.clone(),
+        uses_odbc_syntax: false,
+        parameters: ast::FunctionArguments::None,
+        args,
         within_group: Vec::new(),
         filter: None,
         null_treatment: None,

@@ -1,37 +1,24 @@
 //! FOR UPDATE and its kin: which rows get locked, and how.
 
-use sqlparser::ast::{self, LockType, NonBlock};
+use sqlparser::ast;
 
 use crate::bind::Binder;
-use crate::bind::names::qualified;
+use crate::bind::names::fold;
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{JoinKind, LockStrength, LockWait, Plan, RowLock};
+use crate::parse::extra;
 
 impl Binder<'_> {
     /// The locks of a query on the items of its FROM; also those in queries there.
     pub(super) fn locks(&mut self, clauses: &[ast::LockClause], plan: &mut Plan) -> Result<Vec<RowLock>> {
         let mut locks = Vec::with_capacity(clauses.len());
         for clause in clauses {
-            let (strength, wait) = (strength(clause), wait(clause));
-            let label = label(strength);
-            let slots = match &clause.of {
-                Some(name) => {
-                    let wanted = qualified(name)?;
-                    let items = &self.frame().items;
-                    let Some(item) = items.iter().find(|item| *item.name == *wanted.name) else {
-                        let message =
-                            format!("relation \"{}\" in {label} clause not found in FROM clause", wanted.name);
-                        return Err(SqlError::new(SqlState::UNDEFINED_TABLE, message));
-                    };
-                    let Some(slot) = item.slot else {
-                        let message = format!("{label} cannot be applied to a join");
-                        return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
-                    };
-                    vec![slot]
-                }
-                None => (0..count_slots(plan)).collect(),
+            let extra::Lock { strength, of, wait } = extra::lock(clause);
+            let named = !of.is_empty();
+            let slots = match named {
+                true => of.iter().map(|name| self.locked_slot(name, strength)).collect::<Result<Vec<_>>>()?,
+                false => (0..count_slots(plan)).collect(),
             };
-            let named = clause.of.is_some();
             let mut found = Vec::new();
             lock_slots(plan, 0, &slots, named, strength, wait, &mut found)?;
             if !found.is_empty() {
@@ -39,6 +26,18 @@ impl Binder<'_> {
             }
         }
         Ok(locks)
+    }
+
+    /// The slot of the item that OF names.
+    fn locked_slot(&mut self, ident: &ast::Ident, strength: LockStrength) -> Result<usize> {
+        let (wanted, label) = (fold(ident), label(strength));
+        let Some(item) = self.frame().items.iter().find(|item| *item.name == *wanted) else {
+            let message = format!("relation \"{wanted}\" in {label} clause not found in FROM clause");
+            return Err(self.at(ident.span, SqlError::new(SqlState::UNDEFINED_TABLE, message)));
+        };
+        item.slot.ok_or_else(|| {
+            SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, format!("{label} cannot be applied to a join"))
+        })
     }
 }
 
@@ -139,21 +138,6 @@ fn count_slots(plan: &Plan) -> usize {
         Plan::Filter { input, .. } => count_slots(input),
         Plan::Empty { slots } => *slots,
         _ => 1,
-    }
-}
-
-fn strength(clause: &ast::LockClause) -> LockStrength {
-    match clause.lock_type {
-        LockType::Share => LockStrength::Share,
-        LockType::Update => LockStrength::Update,
-    }
-}
-
-fn wait(clause: &ast::LockClause) -> LockWait {
-    match clause.nonblock {
-        None => LockWait::Block,
-        Some(NonBlock::Nowait) => LockWait::NoWait,
-        Some(NonBlock::SkipLocked) => LockWait::SkipLocked,
     }
 }
 

@@ -10,6 +10,7 @@
 //! - `insert`, `update`, `merge`: changes
 
 mod block;
+mod change;
 mod coerce;
 mod datatype;
 mod entry;
@@ -47,6 +48,9 @@ use with::NamedCte;
 /// How deeply expressions and queries may be nested. Bound statements are walked by recursion, on threads with two
 /// megabytes of stack.
 const DEEPEST: usize = 200;
+
+/// How much of it a query takes.
+const QUERY: usize = 8;
 
 /// Binds statements against a catalog.
 pub struct Binder<'a> {
@@ -112,12 +116,19 @@ impl<'a> Binder<'a> {
 
     /// Goes one level deeper.
     fn nested<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.depth >= DEEPEST {
+        self.deeper(1, bind)
+    }
+
+    /// Goes deeper by something that needs so much more stack than an expression.
+    fn deeper<T>(&mut self, by: usize, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth + by > DEEPEST {
             return Err(too_deep());
         }
-        self.depth += 1;
+        self.depth += by;
+        #[cfg(test)]
+        tests::note_stack();
         let result = bind(self);
-        self.depth -= 1;
+        self.depth -= by;
         result
     }
 

@@ -2,11 +2,11 @@
 
 use sqlparser::ast::{self, SetExpr};
 
-use crate::bind::Binder;
 use crate::bind::block::Clause;
 use crate::bind::from::{From, query_item, slot_column};
 use crate::bind::names::Qualified;
 use crate::bind::scope::Frame;
+use crate::bind::{Binder, QUERY};
 use crate::catalog::Oid;
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Change, Expr, Limit, Output, Plan, Query, SortKey};
@@ -74,7 +74,7 @@ impl<'a> Binder<'a> {
     }
 
     pub(super) fn query_body(&mut self, query: &ast::Query, unknown: Unknown) -> Result<Query> {
-        self.nested(|binder| {
+        self.deeper(QUERY, |binder| {
             refuse(query)?;
             let Some(with) = &query.with else { return binder.body(query, unknown) };
             let visible = binder.ctes.len();
@@ -299,10 +299,4 @@ fn refuse(query: &ast::Query) -> Result<()> {
         return Err(SqlError::unsupported("this clause of a query"));
     }
     Ok(())
-}
-
-impl Binder<'_> {
-    pub(super) fn change(&mut self, _statement: &ast::Statement) -> Result<Change> {
-        Err(SqlError::unsupported("changes"))
-    }
 }

@@ -1,353 +1,121 @@
-//! Walks over bound statements: every expression of a plan, with the number of tuples that lie between.
-//!
-//! A walk has a *depth*: how many tuples have been put around since it began. A column whose `up` equals the depth
-//! belongs to the tuple that the walk began on; one with a larger `up` to what is further out. There are two walks, which
-//! only look ([`look`]) or also change ([`edit`]), made from one text.
+//! What is directly below an expression or a plan.
 
-use std::sync::Arc;
+use crate::ir::{Change, Expr, ExprKind, Plan, Quantified, SubqueryKind, Subscript};
 
-use super::{
-    Access, Change, Cte, Expr, ExprKind, FrameBound, Insert, Join, KeyValue, Merge, MergeAction, OnConflict, Plan,
-    Quantified, Query, Returning, SortKey, SubqueryKind, Subscript, WindowCall,
-};
-use crate::error::Result;
-
-/// Whether the parts of an expression are walked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
-pub enum Descend {
-    Yes,
-    No,
-}
-
-macro_rules! walks {
-    ($name:ident, $doc:literal, $of_arc:expr, $($mut:tt)?) => {
-        #[doc = $doc]
-        pub mod $name {
-            use super::*;
-
-            /// Called with each expression, outer ones first, and its depth; says whether its parts are walked too.
-            pub type Visit<'v> = &'v mut dyn FnMut(&$($mut)? Expr, usize) -> Result<Descend>;
-
-            type Each<'v, 'a> = &'v mut dyn FnMut(&'a $($mut)? Expr) -> Result<()>;
-
-            /// Calls with each expression that this one is made of directly; not with what subqueries contain.
-            pub fn parts<'a>(whole: &'a $($mut)? Expr, visit: Each<'_, 'a>) -> Result<()> {
-                match &$($mut)? whole.kind {
-                    ExprKind::Const(_)
-                    | ExprKind::Param(_)
-                    | ExprKind::Variable(_)
-                    | ExprKind::Column(_)
-                    | ExprKind::Row { .. }
-                    | ExprKind::System { .. }
-                    | ExprKind::Operand
-                    | ExprKind::NextValue(_) => Ok(()),
-                    ExprKind::Call { args, .. }
-                    | ExprKind::UserCall { args, .. }
-                    | ExprKind::And(args)
-                    | ExprKind::Or(args)
-                    | ExprKind::Coalesce(args)
-                    | ExprKind::MakeArray(args)
-                    | ExprKind::Extreme { args, .. }
-                    | ExprKind::MakeRow { fields: args, .. } => each(args, visit),
-                    ExprKind::Cast { arg, .. }
-                    | ExprKind::IsBool { arg, .. }
-                    | ExprKind::Field { arg, .. }
-                    | ExprKind::Not(arg)
-                    | ExprKind::IsNull(arg)
-                    | ExprKind::IsNotNull(arg) => visit(arg),
-                    ExprKind::IsDistinct { args, .. } => each(&$($mut)? args[..], visit),
-                    ExprKind::Case { operand, branches, otherwise } => {
-                        if let Some(operand) = operand {
-                            visit(operand)?;
-                        }
-                        for (condition, value) in branches {
-                            visit(condition)?;
-                            visit(value)?;
-                        }
-                        if let Some(value) = otherwise {
-                            visit(value)?;
-                        }
-                        Ok(())
-                    }
-                    ExprKind::NullIf { value, equal } => {
-                        visit(value)?;
-                        visit(equal)
-                    }
-                    ExprKind::Quantified { arg, list, .. } => {
-                        visit(arg)?;
-                        match list {
-                            Quantified::List(list) => each(list, visit),
-                            Quantified::Array(array) => visit(array),
-                        }
-                    }
-                    ExprKind::CompareRows { left, right, .. } => {
-                        each(left, visit)?;
-                        each(right, visit)
-                    }
-                    ExprKind::Subscript { arg, indices } => {
-                        visit(arg)?;
-                        subscripts(indices, visit)
-                    }
-                    ExprKind::Subquery { kind, .. } => match kind {
-                        SubqueryKind::Quantified { args, .. } => each(args, visit),
-                        SubqueryKind::Scalar | SubqueryKind::Exists | SubqueryKind::Array => Ok(()),
-                    },
-                    ExprKind::Replace { arg, indices, value } => {
-                        visit(arg)?;
-                        subscripts(indices, visit)?;
-                        visit(value)
-                    }
-                    ExprKind::ReplaceField { arg, value, .. } => {
-                        visit(arg)?;
-                        visit(value)
-                    }
-                }
+/// The expressions directly below one; those inside of a subquery's plan are not.
+pub fn children<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
+    let index = |index: &'e Subscript, visit: &mut dyn FnMut(&'e Expr)| match index {
+        Subscript::Index(at) => visit(at),
+        Subscript::Slice(from, to) => [from, to].into_iter().flatten().for_each(visit),
+    };
+    match &expr.kind {
+        ExprKind::Const(_)
+        | ExprKind::Param(_)
+        | ExprKind::Variable(_)
+        | ExprKind::NextValue(_)
+        | ExprKind::Operand
+        | ExprKind::Column(_)
+        | ExprKind::Row { .. }
+        | ExprKind::System { .. } => {}
+        ExprKind::Call { args, .. }
+        | ExprKind::UserCall { args, .. }
+        | ExprKind::Extreme { args, .. }
+        | ExprKind::And(args)
+        | ExprKind::Or(args)
+        | ExprKind::Coalesce(args)
+        | ExprKind::MakeArray(args)
+        | ExprKind::MakeRow { fields: args, .. } => args.iter().for_each(visit),
+        ExprKind::Cast { arg, .. }
+        | ExprKind::Field { arg, .. }
+        | ExprKind::IsBool { arg, .. }
+        | ExprKind::Not(arg)
+        | ExprKind::IsNull(arg)
+        | ExprKind::IsNotNull(arg) => visit(arg),
+        ExprKind::IsDistinct { args, .. } => args.iter().for_each(visit),
+        ExprKind::Case { operand, branches, otherwise } => {
+            operand.iter().for_each(|operand| visit(operand));
+            for (condition, value) in branches {
+                visit(condition);
+                visit(value);
             }
-
-            fn each<'a>(list: &'a $($mut)? [Expr], visit: Each<'_, 'a>) -> Result<()> {
-                for item in list {
-                    visit(item)?;
-                }
-                Ok(())
-            }
-
-            fn subscripts<'a>(indices: &'a $($mut)? [Subscript], visit: Each<'_, 'a>) -> Result<()> {
-                for index in indices {
-                    match index {
-                        Subscript::Index(index) => visit(index)?,
-                        Subscript::Slice(from, to) => {
-                            if let Some(bound) = from {
-                                visit(bound)?;
-                            }
-                            if let Some(bound) = to {
-                                visit(bound)?;
-                            }
-                        }
-                    }
-                }
-                Ok(())
-            }
-
-            /// Walks an expression and everything in it, queries included.
-            pub fn expr(whole: &$($mut)? Expr, depth: usize, visit: Visit<'_>) -> Result<()> {
-                if visit(whole, depth)? == Descend::No {
-                    return Ok(());
-                }
-                parts(whole, &mut |part| expr(part, depth, visit))?;
-                if let ExprKind::Subquery { query: inner, .. } = &$($mut)? whole.kind {
-                    query($of_arc(inner), depth + 1, visit)?;
-                }
-                Ok(())
-            }
-
-            /// Walks some expressions.
-            pub fn exprs(list: &$($mut)? [Expr], depth: usize, visit: Visit<'_>) -> Result<()> {
-                each(list, &mut |item| expr(item, depth, visit))
-            }
-
-            fn option(item: &$($mut)? Option<Expr>, depth: usize, visit: Visit<'_>) -> Result<()> {
-                if let Some(item) = item {
-                    expr(item, depth, visit)?;
-                }
-                Ok(())
-            }
-
-            /// Walks sort keys.
-            pub fn sort_keys(keys: &$($mut)? [SortKey], depth: usize, visit: Visit<'_>) -> Result<()> {
-                for key in keys {
-                    expr(&$($mut)? key.expr, depth, visit)?;
-                }
-                Ok(())
-            }
-
-            /// Walks every expression of a query.
-            pub fn query(query: &$($mut)? Query, depth: usize, visit: Visit<'_>) -> Result<()> {
-                plan(&$($mut)? query.plan, depth, visit)
-            }
-
-            /// Walks every expression of a plan.
-            pub fn plan(node: &$($mut)? Plan, depth: usize, visit: Visit<'_>) -> Result<()> {
-                match node {
-                    Plan::One | Plan::Empty { .. } | Plan::Virtual(_) | Plan::Cte { .. } => Ok(()),
-                    Plan::Scan(scan) => {
-                        access(&$($mut)? scan.access, depth, visit)?;
-                        option(&$($mut)? scan.filter, depth, visit)
-                    }
-                    Plan::Values(rows) => {
-                        for row in rows {
-                            exprs(row, depth, visit)?;
-                        }
-                        Ok(())
-                    }
-                    Plan::Subquery(inner) => query(inner, depth, visit),
-                    Plan::Function(scan) => {
-                        for call in &$($mut)? scan.calls {
-                            expr(&$($mut)? call.call, depth, visit)?;
-                        }
-                        Ok(())
-                    }
-                    Plan::Join(inner) => join(inner, depth, visit),
-                    Plan::Filter { input, condition } => {
-                        plan(input, depth, visit)?;
-                        expr(condition, depth, visit)
-                    }
-                    Plan::Aggregate(aggregate) => {
-                        plan(&$($mut)? aggregate.input, depth, visit)?;
-                        exprs(&$($mut)? aggregate.keys, depth, visit)?;
-                        for call in &$($mut)? aggregate.calls {
-                            exprs(&$($mut)? call.args, depth, visit)?;
-                            option(&$($mut)? call.filter, depth, visit)?;
-                            sort_keys(&$($mut)? call.order, depth, visit)?;
-                        }
-                        Ok(())
-                    }
-                    Plan::Window { input, calls } => {
-                        plan(input, depth, visit)?;
-                        for call in calls {
-                            window_call(call, depth, visit)?;
-                        }
-                        Ok(())
-                    }
-                    Plan::ProjectSet { input, calls: list } | Plan::Project { input, columns: list } => {
-                        plan(input, depth, visit)?;
-                        exprs(list, depth, visit)
-                    }
-                    Plan::Distinct(input) | Plan::Lock { input, .. } => plan(input, depth, visit),
-                    Plan::DistinctOn { input, keys } => {
-                        plan(input, depth, visit)?;
-                        exprs(keys, depth, visit)
-                    }
-                    Plan::Sort { input, keys } => {
-                        plan(input, depth, visit)?;
-                        sort_keys(keys, depth, visit)
-                    }
-                    Plan::Limit(limit) => {
-                        plan(&$($mut)? limit.input, depth, visit)?;
-                        option(&$($mut)? limit.limit, depth, visit)?;
-                        option(&$($mut)? limit.offset, depth, visit)?;
-                        sort_keys(&$($mut)? limit.ties, depth, visit)
-                    }
-                    Plan::SetOperation { left, right, .. } => {
-                        plan(left, depth, visit)?;
-                        plan(right, depth, visit)
-                    }
-                    Plan::With { ctes, input } => {
-                        for inner in ctes {
-                            cte($of_arc(inner), depth, visit)?;
-                        }
-                        plan(input, depth, visit)
-                    }
-                    Plan::Change(inner) => change(inner, depth, visit),
-                }
-            }
-
-            fn access(access: &$($mut)? Access, depth: usize, visit: Visit<'_>) -> Result<()> {
-                let Access::Index { equal, from, to, .. } = access else { return Ok(()) };
-                for value in equal {
-                    match value {
-                        KeyValue::One(value) | KeyValue::Array(value) => expr(value, depth, visit)?,
-                        KeyValue::Any(values) => exprs(values, depth, visit)?,
-                        KeyValue::Null => {}
-                    }
-                }
-                if let Some((bound, _)) = from {
-                    expr(bound, depth, visit)?;
-                }
-                if let Some((bound, _)) = to {
-                    expr(bound, depth, visit)?;
-                }
-                Ok(())
-            }
-
-            fn join(join: &$($mut)? Join, depth: usize, visit: Visit<'_>) -> Result<()> {
-                plan(&$($mut)? join.left, depth, visit)?;
-                plan(&$($mut)? join.right, depth + usize::from(join.lateral), visit)?;
-                option(&$($mut)? join.on, depth, visit)?;
-                for (left, right) in &$($mut)? join.equal {
-                    expr(left, depth, visit)?;
-                    expr(right, depth, visit)?;
-                }
-                Ok(())
-            }
-
-            /// Walks a window function's call.
-            pub fn window_call(call: &$($mut)? WindowCall, depth: usize, visit: Visit<'_>) -> Result<()> {
-                exprs(&$($mut)? call.args, depth, visit)?;
-                option(&$($mut)? call.filter, depth, visit)?;
-                exprs(&$($mut)? call.partition, depth, visit)?;
-                sort_keys(&$($mut)? call.order, depth, visit)?;
-                for bound in [&$($mut)? call.frame.start, &$($mut)? call.frame.end] {
-                    if let FrameBound::Preceding(offset) | FrameBound::Following(offset) = bound {
-                        expr(offset, depth, visit)?;
-                    }
-                }
-                Ok(())
-            }
-
-            fn cte(cte: &$($mut)? Cte, depth: usize, visit: Visit<'_>) -> Result<()> {
-                query(&$($mut)? cte.query, depth, visit)?;
-                if let Some((recursive, _)) = &$($mut)? cte.recursive {
-                    query(recursive, depth, visit)?;
-                }
-                Ok(())
-            }
-
-            /// Walks every expression of a change.
-            pub fn change(change: &$($mut)? Change, depth: usize, visit: Visit<'_>) -> Result<()> {
-                match change {
-                    Change::Insert(inner) => insert(inner, depth, visit),
-                    Change::Update(update) => {
-                        plan(&$($mut)? update.input, depth, visit)?;
-                        for set in &$($mut)? update.assignments {
-                            expr(&$($mut)? set.value, depth, visit)?;
-                        }
-                        returning(&$($mut)? update.returning, depth, visit)
-                    }
-                    Change::Delete(delete) => {
-                        plan(&$($mut)? delete.input, depth, visit)?;
-                        returning(&$($mut)? delete.returning, depth, visit)
-                    }
-                    Change::Merge(inner) => merge(inner, depth, visit),
-                }
-            }
-
-            fn insert(insert: &$($mut)? Insert, depth: usize, visit: Visit<'_>) -> Result<()> {
-                plan(&$($mut)? insert.source, depth, visit)?;
-                for (_, value) in &$($mut)? insert.defaults {
-                    expr(value, depth, visit)?;
-                }
-                if let Some(OnConflict { update: Some((assignments, condition)), .. }) = &$($mut)? insert.on_conflict {
-                    for set in assignments {
-                        expr(&$($mut)? set.value, depth, visit)?;
-                    }
-                    option(condition, depth, visit)?;
-                }
-                returning(&$($mut)? insert.returning, depth, visit)
-            }
-
-            fn merge(merge: &$($mut)? Merge, depth: usize, visit: Visit<'_>) -> Result<()> {
-                plan(&$($mut)? merge.input, depth, visit)?;
-                for clause in &$($mut)? merge.clauses {
-                    option(&$($mut)? clause.condition, depth, visit)?;
-                    if let MergeAction::Update(assignments) | MergeAction::Insert(assignments) = &$($mut)? clause.action {
-                        for set in assignments {
-                            expr(&$($mut)? set.value, depth, visit)?;
-                        }
-                    }
-                }
-                Ok(())
-            }
-
-            fn returning(returning: &$($mut)? Option<Returning>, depth: usize, visit: Visit<'_>) -> Result<()> {
-                if let Some(returning) = returning {
-                    exprs(&$($mut)? returning.values, depth, visit)?;
-                }
-                Ok(())
+            otherwise.iter().for_each(|otherwise| visit(otherwise));
+        }
+        ExprKind::NullIf { value, equal } => {
+            visit(value);
+            visit(equal);
+        }
+        ExprKind::Quantified { arg, list, .. } => {
+            visit(arg);
+            match list {
+                Quantified::List(items) => items.iter().for_each(visit),
+                Quantified::Array(array) => visit(array),
             }
         }
-    };
+        ExprKind::CompareRows { left, right, .. } => left.iter().chain(right).for_each(visit),
+        ExprKind::Subscript { arg, indices } => {
+            visit(arg);
+            indices.iter().for_each(|at| index(at, visit));
+        }
+        ExprKind::Replace { arg, indices, value } => {
+            visit(arg);
+            visit(value);
+            indices.iter().for_each(|at| index(at, visit));
+        }
+        ExprKind::ReplaceField { arg, value, .. } => {
+            visit(arg);
+            visit(value);
+        }
+        ExprKind::Subquery { kind, .. } => {
+            if let SubqueryKind::Quantified { args, .. } = kind {
+                args.iter().for_each(visit);
+            }
+        }
+    }
 }
 
-walks!(look, "A walk that only looks.", Arc::as_ref,);
-walks!(edit, "A walk that may change what it sees.", Arc::make_mut, mut);
+/// The plans directly below one; those of subqueries in expressions are not.
+pub fn subplans<'p>(plan: &'p Plan, visit: &mut dyn FnMut(&'p Plan)) {
+    match plan {
+        Plan::One
+        | Plan::Empty { .. }
+        | Plan::Scan(_)
+        | Plan::Virtual(_)
+        | Plan::Values(_)
+        | Plan::Function(_)
+        | Plan::Cte { .. } => {}
+        Plan::Subquery(query) => visit(&query.plan),
+        Plan::Join(join) => {
+            visit(&join.left);
+            visit(&join.right);
+        }
+        Plan::Aggregate(aggregate) => visit(&aggregate.input),
+        Plan::Limit(limit) => visit(&limit.input),
+        Plan::Filter { input, .. }
+        | Plan::Window { input, .. }
+        | Plan::ProjectSet { input, .. }
+        | Plan::Project { input, .. }
+        | Plan::Distinct(input)
+        | Plan::DistinctOn { input, .. }
+        | Plan::Sort { input, .. }
+        | Plan::Lock { input, .. } => visit(input),
+        Plan::SetOperation { left, right, .. } => {
+            visit(left);
+            visit(right);
+        }
+        Plan::With { ctes, input } => {
+            for cte in ctes {
+                visit(&cte.query.plan);
+                if let Some((recursive, _)) = &cte.recursive {
+                    visit(&recursive.plan);
+                }
+            }
+            visit(input);
+        }
+        Plan::Change(change) => match &**change {
+            Change::Insert(insert) => visit(&insert.source),
+            Change::Update(update) => visit(&update.input),
+            Change::Delete(delete) => visit(&delete.input),
+            Change::Merge(merge) => visit(&merge.input),
+        },
+    }
+}

@@ -7,8 +7,8 @@ use sqlparser::ast::{self, FunctionArg, FunctionArgExpr};
 use crate::bind::Binder;
 use crate::bind::block::Clause;
 use crate::bind::change::Target;
-use crate::bind::expr::peel;
-use crate::bind::names::{fold, idents};
+use crate::bind::expr::{peel, row_fields};
+use crate::bind::names::fold;
 use crate::catalog::{Column, Generation};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Assignment, ColumnRef, Expr, ExprKind, Subscript};
@@ -33,7 +33,9 @@ impl<'a> Binder<'a> {
     ) -> Result<()> {
         let mut columns = Vec::new();
         for name in extra::targets(assignment) {
-            let [ident] = idents(name)?.as_slice() else { return Err(SqlError::unsupported("a qualified target")) }.to_owned();
+            let [ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice() else {
+                return Err(SqlError::unsupported("a qualified target"));
+            };
             columns.push((target.column(ident, self)?, ident));
         }
         if let Some((places, value)) = extra::part(assignment) {
@@ -85,7 +87,7 @@ impl<'a> Binder<'a> {
         target: Target<'a>,
     ) -> Result<Vec<Expr>> {
         let column = |at: usize| &target.table.columns[columns[at].0];
-        if let Some(fields) = self.written_row(expr) {
+        if let Some(fields) = row_fields(expr) {
             if fields.len() != columns.len() {
                 return Err(SqlError::syntax("number of columns does not match number of values"));
             }
@@ -122,10 +124,7 @@ impl<'a> Binder<'a> {
         let known = list.iter().position(|known| known.column == at);
         let whole = match known {
             Some(known) => list.remove(known).value,
-            None => Expr {
-                kind: ExprKind::Column(ColumnRef { up: 0, slot: 0, column: at }),
-                typed: column.typed,
-            },
+            None => Expr { kind: ExprKind::Column(ColumnRef { up: 0, slot: 0, column: at }), typed: column.typed },
         };
         let value = self.replaced(whole, places, value, &column.name)?;
         list.push(Assignment { column: at, value });
@@ -172,7 +171,8 @@ impl<'a> Binder<'a> {
             if base.ty == Type::JSONB {
                 return self.replaced_json(whole, places, value, name);
             }
-            let message = format!("cannot subscript type {} because it does not support subscripting", self.type_name(typed.ty));
+            let message =
+                format!("cannot subscript type {} because it does not support subscripting", self.type_name(typed.ty));
             return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
         };
         let indices = self.place_subscripts(places)?;

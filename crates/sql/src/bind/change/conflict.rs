@@ -34,8 +34,7 @@ impl<'a> Binder<'a> {
             ast::OnConflictAction::DoUpdate(update) => {
                 if arbiters.is_empty() {
                     let message = "ON CONFLICT DO UPDATE requires inference specification or constraint name";
-                    return Err(SqlError::syntax(message)
-                        .hint("For example, ON CONFLICT (column_name)."));
+                    return Err(SqlError::syntax(message).hint("For example, ON CONFLICT (column_name)."));
                 }
                 let mut excluded = target.item(None, 1);
                 excluded.name = Arc::from("excluded");
@@ -66,7 +65,9 @@ impl<'a> Binder<'a> {
     /// ON CONSTRAINT
     fn constraint_index(&self, target: Target<'a>, name: &str) -> Result<Oid> {
         for oid in &target.table.indexes {
-            let Some(relation) = self.catalog.relation(*oid).filter(|relation| *relation.name == *name) else { continue };
+            let Some(relation) = self.catalog.relation(*oid).filter(|relation| *relation.name == *name) else {
+                continue;
+            };
             let RelationKind::Index(index) = &relation.kind else { continue };
             if index.constraint.is_some() {
                 return if is_deferrable(index) { Err(deferrable()) } else { Ok(*oid) };
@@ -87,7 +88,8 @@ impl<'a> Binder<'a> {
         self.frames.push(Frame::new(vec![target.item(alias, 0)], None));
         let bound = self.within(Clause::Index, |binder| {
             let keys = binder.exprs(keys)?;
-            let predicate = predicate.map(|predicate| binder.condition(Clause::IndexPredicate, predicate)).transpose()?;
+            let predicate =
+                predicate.map(|predicate| binder.condition(Clause::IndexPredicate, predicate)).transpose()?;
             Ok((keys, predicate))
         });
         let found = bound.and_then(|(keys, predicate)| self.matching(target, &keys, predicate.as_ref()));
@@ -110,9 +112,8 @@ impl<'a> Binder<'a> {
                 continue;
             }
             let own = self.index_keys(target, index)?;
-            let covers = |some: &[Expr], others: &[Expr]| {
-                some.iter().all(|key| others.iter().any(|other| same(key, other, 0)))
-            };
+            let covers =
+                |some: &[Expr], others: &[Expr]| some.iter().all(|key| others.iter().any(|other| same(key, other, 0)));
             if !covers(keys, &own) || !covers(&own, keys) {
                 continue;
             }

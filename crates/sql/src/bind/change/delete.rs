@@ -10,10 +10,7 @@ use crate::ir::Delete;
 
 impl Binder<'_> {
     pub(super) fn delete(&mut self, delete: &ast::Delete) -> Result<Delete> {
-        if !delete.tables.is_empty()
-            || delete.output.is_some()
-            || !delete.order_by.is_empty()
-            || delete.limit.is_some()
+        if !delete.tables.is_empty() || delete.output.is_some() || !delete.order_by.is_empty() || delete.limit.is_some()
         {
             return Err(SqlError::unsupported("this form of DELETE"));
         }

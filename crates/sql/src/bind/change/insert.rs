@@ -28,7 +28,7 @@ impl<'a> Binder<'a> {
         let TableObject::TableName(name) = &insert.table else {
             return Err(SqlError::unsupported("INSERT into a function or query"));
         };
-        let target = self.target(name)?;
+        let target = self.changed(name)?;
         let mut given = Given {
             target,
             columns: self.insert_columns(target, &insert.columns)?,
@@ -79,10 +79,8 @@ impl<'a> Binder<'a> {
 
     /// VALUES or a query, with the types of the columns.
     fn source(&mut self, query: &ast::Query, given: &mut Given<'a>) -> Result<Plan> {
-        let is_plain = query.with.is_none()
-            && query.order_by.is_none()
-            && query.limit_clause.is_none()
-            && query.fetch.is_none();
+        let is_plain =
+            query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none();
         if let SetExpr::Values(values) = &*query.body
             && is_plain
         {
@@ -102,11 +100,7 @@ impl<'a> Binder<'a> {
         self.assigned_source(query, given)
     }
 
-    fn insert_rows(
-        &mut self,
-        rows: &[ast::Parens<Vec<ast::Expr>>],
-        given: &mut Given<'a>,
-    ) -> Result<Vec<Vec<Expr>>> {
+    fn insert_rows(&mut self, rows: &[ast::Parens<Vec<ast::Expr>>], given: &mut Given<'a>) -> Result<Vec<Vec<Expr>>> {
         let width = rows.first().map_or(0, |row| row.content.len());
         if rows.iter().any(|row| row.content.len() != width) {
             return Err(SqlError::syntax("VALUES lists must all be the same length"));
@@ -203,9 +197,7 @@ impl Given<'_> {
             SqlError::new(SqlState::GENERATED_ALWAYS, message)
         };
         match column.generation {
-            Generation::Stored => {
-                Err(refuse().detail(format!("Column \"{}\" is a generated column.", column.name)))
-            }
+            Generation::Stored => Err(refuse().detail(format!("Column \"{}\" is a generated column.", column.name))),
             Generation::IdentityAlways if self.overriding.is_none() => Err(refuse()
                 .detail(format!("Column \"{}\" is an identity column defined as GENERATED ALWAYS.", column.name))
                 .hint("Use OVERRIDING SYSTEM VALUE to override.")),

@@ -43,7 +43,7 @@ impl<'a> Binder<'a> {
         let TableFactor::Table { name, alias, args: None, .. } = &merge.table else {
             return Err(SqlError::unsupported("MERGE into something else than a table"));
         };
-        let target = self.target(name)?;
+        let target = self.changed(name)?;
         let item = target.item(alias.as_ref().map(|alias| &alias.name), 0);
         let source = ast::TableWithJoins { relation: merge.source.clone(), joins: Vec::new() };
         let mut right = self.from_list(std::slice::from_ref(&source))?;
@@ -140,7 +140,8 @@ impl<'a> Binder<'a> {
         }
         let mut assignments = Vec::new();
         for (column, value) in columns.iter().zip(values) {
-            let value = self.within(Clause::Values, |binder| binder.new_value(value, &target.table.columns[*column]))?;
+            let value =
+                self.within(Clause::Values, |binder| binder.new_value(value, &target.table.columns[*column]))?;
             assignments.push(Assignment { column: *column, value });
         }
         for (at, column) in target.table.columns.iter().enumerate() {

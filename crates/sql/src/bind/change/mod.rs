@@ -74,7 +74,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn target(&self, name: &ast::ObjectName) -> Result<Target<'a>> {
+    fn changed(&self, name: &ast::ObjectName) -> Result<Target<'a>> {
         let found = self.target_table(name).map_err(|error| self.at(ast::Spanned::span(name), error));
         found.map(|(relation, table)| Target { relation, table })
     }

@@ -46,17 +46,14 @@ impl<'a> Binder<'a> {
     }
 
     /// The table that UPDATE or DELETE names, and its alias.
-    pub(super) fn changed_table(
-        &mut self,
-        table: &ast::TableWithJoins,
-    ) -> Result<(Target<'a>, Option<ast::Ident>)> {
+    pub(super) fn changed_table(&mut self, table: &ast::TableWithJoins) -> Result<(Target<'a>, Option<ast::Ident>)> {
         let TableFactor::Table { name, alias, args: None, .. } = &table.relation else {
             return Err(SqlError::unsupported("changing something else than a table"));
         };
         if !table.joins.is_empty() {
             return Err(SqlError::syntax("syntax error at or near \"JOIN\""));
         }
-        Ok((self.target(name)?, alias.as_ref().map(|alias| alias.name.clone())))
+        Ok((self.changed(name)?, alias.as_ref().map(|alias| alias.name.clone())))
     }
 
     /// The table's rows, with those of FROM or USING beside them. The table is the first slot.

@@ -12,6 +12,7 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::functions::resolve::{self, Call, Callee, Resolved};
 use crate::functions::{self, Body, Function};
 use crate::ir::{ColumnRef, Expr, ExprKind};
+use crate::parse::extra;
 use crate::types::{Type, Typed};
 
 /// A call as it is written.
@@ -75,7 +76,9 @@ impl<'e> Parsed<'e> {
             };
             match value {
                 FunctionArgExpr::Expr(expr) => {
-                    self.args.push(expr);
+                    let array = extra::variadic(expr);
+                    self.variadic |= array.is_some();
+                    self.args.push(array.unwrap_or(expr));
                     self.arg_names.push(name);
                 }
                 FunctionArgExpr::Wildcard if list.args.len() == 1 => self.star = true,

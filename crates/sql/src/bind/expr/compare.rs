@@ -262,7 +262,7 @@ fn is_free_of_columns(expr: &Expr) -> bool {
 }
 
 /// The fields of an expression that is written as a row: `(a, b)`, `ROW(a)`.
-pub(super) fn row_fields(expr: &ast::Expr) -> Option<Vec<&ast::Expr>> {
+pub(in crate::bind) fn row_fields(expr: &ast::Expr) -> Option<Vec<&ast::Expr>> {
     match peel(expr) {
         ast::Expr::Tuple(fields) => Some(fields.iter().collect()),
         ast::Expr::Function(function) => row_call(function),

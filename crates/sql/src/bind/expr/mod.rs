@@ -151,6 +151,8 @@ impl<'a> Binder<'a> {
     }
 }
 
+pub(super) use compare::row_fields;
+
 /// Without parentheses around.
 pub(super) fn peel(mut expr: &ast::Expr) -> &ast::Expr {
     while let ast::Expr::Nested(inner) = expr {

@@ -57,7 +57,22 @@ impl Binder<'_> {
             return Err(self.at(ident.span, SqlError::new(SqlState::UNDEFINED_COLUMN, message)));
         };
         let typed = fields[index].1;
+        // A field of a row in FROM is that column, and nothing else of the row is looked at.
+        if let ExprKind::Row { up, slot, .. } = value.kind
+            && let Some(column) = self.row_column(up, slot, index)
+        {
+            return Ok(column);
+        }
         Ok(Expr { kind: ExprKind::Field { arg: Box::new(value), index }, typed })
+    }
+
+    /// A column of the item in this slot.
+    fn row_column(&self, up: usize, slot: usize, index: usize) -> Option<Expr> {
+        let frame = &self.frames[self.frames.len().checked_sub(up + 1)?];
+        let item = frame.items.iter().find(|item| item.slot == Some(slot))?;
+        let mut column = item.all().into_iter().nth(index)?.expr;
+        column.lift(0, up);
+        Some(column)
     }
 
     /// All fields of a record, for `(record).*`.
@@ -66,6 +81,13 @@ impl Binder<'_> {
             let message = format!("type {} is not composite", self.type_name(value.ty()));
             return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
         };
+        if let ExprKind::Row { up, slot, .. } = value.kind {
+            let column =
+                |(index, (name, _)): (usize, (Arc<str>, Typed))| Some((name, self.row_column(up, slot, index)?));
+            if let Some(columns) = fields.iter().cloned().enumerate().map(column).collect() {
+                return Ok(columns);
+            }
+        }
         let field = |(index, (name, typed)): (usize, (Arc<str>, Typed))| {
             let kind = ExprKind::Field { arg: Box::new(value.clone()), index };
             (name, Expr { kind, typed })

@@ -14,6 +14,7 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Body;
 use crate::functions::resolve::Callee;
 use crate::ir::{ColumnRef, Expr, ExprKind, Frame, FrameBound, FrameExclude, FrameMode, SortKey, WindowCall};
+use crate::parse::extra;
 use crate::types::Type;
 
 /// A window: what OVER says.
@@ -128,7 +129,8 @@ impl Binder<'_> {
         let is_offset = |bound: &WindowFrameBound| {
             matches!(bound, WindowFrameBound::Preceding(Some(_)) | WindowFrameBound::Following(Some(_)))
         };
-        let bounds = || std::iter::once(&frame.start_bound).chain(&frame.end_bound);
+        let (end_bound, exclude) = extra::frame_end(frame);
+        let bounds = || std::iter::once(&frame.start_bound).chain(&end_bound);
         if mode == FrameMode::Range && bounds().any(is_offset) && order.len() != 1 {
             let message = "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column";
             return Err(SqlError::new(SqlState::WINDOWING_ERROR, message));
@@ -136,13 +138,13 @@ impl Binder<'_> {
         if mode == FrameMode::Groups && order.is_empty() {
             return Err(SqlError::new(SqlState::WINDOWING_ERROR, "GROUPS mode requires an ORDER BY clause"));
         }
-        check_bounds(&frame.start_bound, frame.end_bound.as_ref())?;
+        check_bounds(&frame.start_bound, end_bound.as_ref())?;
         let start = self.frame_bound(&frame.start_bound, mode, order)?;
-        let end = match &frame.end_bound {
+        let end = match &end_bound {
             Some(bound) => self.frame_bound(bound, mode, order)?,
             None => FrameBound::CurrentRow,
         };
-        Ok(Frame { mode, start, end, exclude: FrameExclude::NoOthers })
+        Ok(Frame { mode, start, end, exclude })
     }
 
     fn frame_bound(&mut self, bound: &WindowFrameBound, mode: FrameMode, order: &[SortKey]) -> Result<FrameBound> {
