@@ -17,26 +17,31 @@ use crate::parse::token::Kind;
 
 impl Cursor<'_> {
     /// A query, or a change of rows, maybe with WITH.
-    pub(crate) fn query_or_change(&mut self) -> Result<Statement> {
+    pub(crate) fn query_or_change(&mut self) -> Result<Box<Statement>> {
         if self.keyword() != K::With {
             return match self.keyword() {
                 K::Insert | K::Update | K::Delete | K::Merge => self.change(),
-                _ => Ok(Statement::Query(Box::new(self.query()?))),
+                _ => Ok(Box::new(Statement::Query(self.query()?))),
             };
         }
         let with = self.statement_with()?;
         if !matches!(self.keyword(), K::Insert | K::Update | K::Delete | K::Merge) {
-            return Ok(Statement::Query(Box::new(self.query_after(with)?)));
+            return Ok(Box::new(Statement::Query(self.query_after(with)?)));
         }
         let mut query = bare_query(self.change_as_body()?);
         query.with = with;
-        Ok(Statement::Query(Box::new(query)))
+        Ok(Box::new(Statement::Query(query)))
     }
 
     /// A change of rows as the body of a query: in WITH, or after it.
-    pub(crate) fn change_as_body(&mut self) -> Result<SetExpr> {
-        let change = self.change()?;
-        Ok(match change {
+    pub(crate) fn change_as_body(&mut self) -> Result<Box<SetExpr>> {
+        Ok(Self::body(self.change()?))
+    }
+
+    #[inline(never)]
+    fn body(change: Box<Statement>) -> Box<SetExpr> {
+        let change = *change;
+        Box::new(match change {
             Statement::Insert(_) => SetExpr::Insert(change),
             Statement::Update(_) => SetExpr::Update(change),
             Statement::Delete(_) => SetExpr::Delete(change),
@@ -44,12 +49,12 @@ impl Cursor<'_> {
         })
     }
 
-    fn change(&mut self) -> Result<Statement> {
+    fn change(&mut self) -> Result<Box<Statement>> {
         match self.keyword() {
-            K::Insert => self.insert().map(Statement::Insert),
-            K::Update => self.update().map(Statement::Update),
-            K::Delete => self.delete().map(Statement::Delete),
-            _ => self.merge().map(Statement::Merge),
+            K::Insert => self.insert(),
+            K::Update => self.update(),
+            K::Delete => self.delete(),
+            _ => self.merge(),
         }
     }
 
@@ -60,7 +65,7 @@ impl Cursor<'_> {
         self.list(Self::select_item).map(Some)
     }
 
-    fn insert(&mut self) -> Result<Insert> {
+    fn insert(&mut self) -> Result<Box<Statement>> {
         let token = self.take();
         self.expect_word(K::Into)?;
         let name = self.object_name()?;
@@ -84,12 +89,12 @@ impl Cursor<'_> {
             after_columns.push(extra::overriding_mark(overriding));
         }
         let defaults = columns.is_empty() && after_columns.is_empty() && self.accept_words(&[K::Default, K::Values]);
-        let source = if defaults { None } else { Some(Box::new(self.query()?)) };
+        let source = if defaults { None } else { Some(self.query()?) };
         let on = match self.accept_words(&[K::On, K::Conflict]) {
             true => Some(OnInsert::OnConflict(self.on_conflict()?)),
             false => None,
         };
-        Ok(Insert {
+        Ok(Box::new(Statement::Insert(Insert {
             insert_token: self.attached(token),
             optimizer_hints: Vec::new(),
             or: None,
@@ -116,7 +121,7 @@ impl Cursor<'_> {
             multi_table_into_clauses: Vec::new(),
             multi_table_when_clauses: Vec::new(),
             multi_table_else_clause: None,
-        })
+        })))
     }
 
     fn insert_column(&mut self) -> Result<ObjectName> {
@@ -228,7 +233,7 @@ impl Cursor<'_> {
         self.expr().map(Some)
     }
 
-    fn update(&mut self) -> Result<Update> {
+    fn update(&mut self) -> Result<Box<Statement>> {
         let token = self.take();
         let relation = self.target(&[K::Set])?;
         self.expect_word(K::Set)?;
@@ -237,7 +242,7 @@ impl Cursor<'_> {
             true => Some(UpdateTableFromKind::AfterSet(self.list(Self::from_item)?)),
             false => None,
         };
-        Ok(Update {
+        Ok(Box::new(Statement::Update(Update {
             update_token: self.attached(token),
             optimizer_hints: Vec::new(),
             table: TableWithJoins { relation, joins: Vec::new() },
@@ -249,15 +254,15 @@ impl Cursor<'_> {
             or: None,
             order_by: Vec::new(),
             limit: None,
-        })
+        })))
     }
 
-    fn delete(&mut self) -> Result<Delete> {
+    fn delete(&mut self) -> Result<Box<Statement>> {
         let token = self.take();
         self.expect_word(K::From)?;
         let relation = self.target(&[])?;
         let using = if self.accept_word(K::Using) { Some(self.list(Self::from_item)?) } else { None };
-        Ok(Delete {
+        Ok(Box::new(Statement::Delete(Delete {
             delete_token: self.attached(token),
             optimizer_hints: Vec::new(),
             tables: Vec::new(),
@@ -268,10 +273,10 @@ impl Cursor<'_> {
             output: None,
             order_by: Vec::new(),
             limit: None,
-        })
+        })))
     }
 
-    fn merge(&mut self) -> Result<Merge> {
+    fn merge(&mut self) -> Result<Box<Statement>> {
         let token = self.take();
         self.expect_word(K::Into)?;
         let table = self.target(&[])?;
@@ -289,7 +294,7 @@ impl Cursor<'_> {
         if clauses.is_empty() {
             return Err(self.unexpected());
         }
-        Ok(Merge {
+        Ok(Box::new(Statement::Merge(Merge {
             merge_token: self.attached(token),
             optimizer_hints: Vec::new(),
             into: true,
@@ -298,7 +303,7 @@ impl Cursor<'_> {
             on,
             clauses,
             output: None,
-        })
+        })))
     }
 
     fn merge_clause(&mut self) -> Result<MergeClause> {

@@ -18,7 +18,7 @@ impl Cursor<'_> {
             self.take();
             let query = self.query_or_change()?;
             self.expect(Kind::RightParen)?;
-            CopyWhat::Query(Box::new(query))
+            CopyWhat::Query(query)
         } else {
             let name = self.object_name()?;
             let columns = if self.kind() == Kind::LeftParen { self.parenthesized(Self::ident)? } else { Vec::new() };

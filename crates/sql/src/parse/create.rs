@@ -173,7 +173,7 @@ impl Cursor<'_> {
         }
         self.expect_word(K::As)?;
         let mark = self.mark();
-        let query = Box::new(self.query()?);
+        let query = self.query()?;
         let text = self.text_since(mark).to_owned();
         let check_option = self.accept_word(K::With);
         if check_option {
@@ -281,7 +281,7 @@ impl Cursor<'_> {
         let name = if self.keyword() == K::Authorization { None } else { Some(self.name()?) };
         let owner = if self.accept_word(K::Authorization) { Some(self.label()?.value) } else { None };
         let mut elements = Vec::new();
-        while self.keyword() == K::Create {
+        while self.keyword() == K::Create && self.keyword_at(1) != K::Schema {
             match self.create()? {
                 Statement::Schema(ddl) => elements.push(*ddl),
                 _ => return Err(self.unexpected()),

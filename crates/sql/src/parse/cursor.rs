@@ -9,8 +9,9 @@ use crate::parse::lexer;
 use crate::parse::literal;
 use crate::parse::token::{Kind, Token};
 
-/// How deep expressions and queries nest. Every level costs some stack, here and in everything that walks the tree.
-const DEEPEST: u32 = 200;
+/// How deep expressions nest; a query counts for two levels. Every level costs some stack, here and in everything that
+/// walks the tree: up to 13 kB in a build without optimisation.
+const DEEPEST: u32 = 100;
 
 /// A place in the tokens of a text.
 pub(crate) struct Cursor<'a> {
@@ -172,12 +173,17 @@ impl<'a> Cursor<'a> {
 
     /// Runs a parser one level deeper.
     pub fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.depth >= DEEPEST {
+        self.deeper_by(1, parse)
+    }
+
+    /// Runs a parser some levels deeper.
+    pub fn deeper_by<T>(&mut self, levels: u32, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth + levels > DEEPEST {
             return Err(too_deep());
         }
-        self.depth += 1;
+        self.depth += levels;
         let result = parse(self);
-        self.depth -= 1;
+        self.depth -= levels;
         result
     }
 

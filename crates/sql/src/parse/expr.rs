@@ -35,7 +35,11 @@ pub(crate) enum Grammar {
 }
 
 /// Chains of operators become trees that lean to the left; whoever walks them goes so deep.
-const LONGEST_CHAIN: usize = 5_000;
+const LONGEST_CHAIN: usize = 1_000;
+
+/// Chains of AND and OR that are longer than this become balanced trees: programs make very long ones, and it does not
+/// matter how they are grouped.
+const LONGEST_LEANING: usize = 64;
 
 impl Cursor<'_> {
     /// An expression.
@@ -114,9 +118,23 @@ impl Cursor<'_> {
                 return Err(self.unexpected());
             }
             alone = if chained { binds } else { 0 };
-            left = self.infix(left, binds, grammar)?;
+            left = match binds {
+                binding::OR => self.connected(left, K::Or, BinaryOperator::Or)?,
+                binding::AND => self.connected(left, K::And, BinaryOperator::And)?,
+                _ => self.infix(left, binds, grammar)?,
+            };
         }
         Err(too_deep())
+    }
+
+    /// AND or OR of any number of operands.
+    fn connected(&mut self, first: Expr, word: K, op: BinaryOperator) -> Result<Expr> {
+        let binds = if word == K::Or { binding::OR } else { binding::AND };
+        let mut operands = vec![first];
+        while self.accept_word(word) {
+            operands.push(self.operators(binds, Grammar::Full)?);
+        }
+        Ok(balanced(operands, &op))
     }
 
     /// How tightly the operator that follows binds; `None` if none follows.
@@ -352,8 +370,6 @@ impl Cursor<'_> {
             Kind::LessOrEqual => BinaryOperator::LtEq,
             Kind::GreaterOrEqual => BinaryOperator::GtEq,
             Kind::NotEqual => BinaryOperator::NotEq,
-            Kind::Word(K::And) => BinaryOperator::And,
-            Kind::Word(K::Or) => BinaryOperator::Or,
             Kind::Word(K::Overlaps) => BinaryOperator::Overlaps,
             Kind::Word(_) => self.named_operator()?,
             _ => operator(self.text_of(token)),
@@ -377,6 +393,17 @@ impl Cursor<'_> {
         self.expect(Kind::RightParen)?;
         Ok(BinaryOperator::PGCustomBinaryOperator(parts))
     }
+}
+
+/// A tree of these operands in their order.
+fn balanced(mut operands: Vec<Expr>, op: &BinaryOperator) -> Expr {
+    let joined =
+        |left: Expr, right: Expr| Expr::BinaryOp { left: Box::new(left), op: op.clone(), right: Box::new(right) };
+    if operands.len() <= LONGEST_LEANING {
+        return operands.into_iter().reduce(joined).expect("a chain has an operand");
+    }
+    let right = operands.split_off(operands.len() / 2);
+    joined(balanced(operands, op), balanced(right, op))
 }
 
 /// The operator with this symbol.

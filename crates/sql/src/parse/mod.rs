@@ -29,6 +29,9 @@ mod utility;
 
 pub mod extra;
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 
 use sqlparser::ast;
@@ -117,7 +120,7 @@ pub fn query(text: &str) -> Result<ast::Query> {
     let mut cursor = Cursor::new(text)?;
     let query = cursor.query()?;
     cursor.expect_end()?;
-    Ok(query)
+    Ok(*query)
 }
 
 /// The name of a type, as in `CAST (… AS name)`.
@@ -133,7 +136,7 @@ impl Cursor<'_> {
     pub(crate) fn statement(&mut self) -> Result<Statement> {
         match self.kind() {
             Kind::LeftParen => self.rows(),
-            Kind::Word(keyword) => self.statement_of(keyword),
+            Kind::Word(keyword) => self.deeper(|cursor| cursor.statement_of(keyword)),
             _ => Err(self.unexpected()),
         }
     }
@@ -193,14 +196,14 @@ impl Cursor<'_> {
     fn rows(&mut self) -> Result<Statement> {
         let mark = self.mark();
         let mut statement = self.query_or_change()?;
-        if let ast::Statement::Query(query) = &mut statement
+        if let ast::Statement::Query(query) = &mut *statement
             && let ast::SetExpr::Select(select) = &mut *query.body
             && let Some(into) = select.into.take()
         {
-            let ast::Statement::Query(query) = statement else { return Err(self.unexpected()) };
+            let ast::Statement::Query(query) = *statement else { return Err(self.unexpected()) };
             return self.select_into(into, query, mark);
         }
-        Ok(Statement::Sql(Box::new(statement)))
+        Ok(Statement::Sql(statement))
     }
 
     fn select_into(&mut self, into: ast::SelectInto, query: Box<ast::Query>, mark: usize) -> Result<Statement> {

@@ -256,39 +256,36 @@ impl Cursor<'_> {
         self.expect(Kind::LeftParen)?;
         let query = self.query()?;
         self.expect(Kind::RightParen)?;
-        Ok(Box::new(query))
+        Ok(query)
     }
 
     /// What begins with a parenthesis: an expression, a row, a subquery.
     pub(crate) fn parenthesized_expr(&mut self) -> Result<Expr> {
-        self.deeper(|cursor| {
-            let query = cursor.at_subquery();
-            cursor.expect(Kind::LeftParen)?;
-            let first = if query { cursor.query_or_expr()? } else { cursor.expr()? };
-            if cursor.accept(Kind::RightParen) {
-                return Ok(match first {
-                    Expr::Subquery(query) => Expr::Subquery(query),
-                    first => Expr::Nested(Box::new(first)),
-                });
-            }
-            let mut items = vec![first];
-            while cursor.accept(Kind::Comma) {
-                items.push(cursor.expr()?);
-            }
-            cursor.expect(Kind::RightParen)?;
-            Ok(Expr::Tuple(items))
-        })
+        let query = self.at_subquery();
+        self.expect(Kind::LeftParen)?;
+        let first = if query { self.deeper(Self::query_or_expr)? } else { self.expr()? };
+        if self.accept(Kind::RightParen) {
+            return Ok(match first {
+                Expr::Subquery(query) => Expr::Subquery(query),
+                first => Expr::Nested(Box::new(first)),
+            });
+        }
+        let mut items = vec![first];
+        while self.accept(Kind::Comma) {
+            items.push(self.expr()?);
+        }
+        self.expect(Kind::RightParen)?;
+        Ok(Expr::Tuple(items))
     }
 
     /// After a parenthesis that may begin a query: `(SELECT …) UNION …` is one, `(SELECT …) + 1` is an expression.
     fn query_or_expr(&mut self) -> Result<Expr> {
         if self.kind() != Kind::LeftParen {
-            return Ok(Expr::Subquery(Box::new(self.query()?)));
+            return Ok(Expr::Subquery(self.query()?));
         }
         let first = match self.parenthesized_expr()? {
             Expr::Subquery(query) if self.continues_query() => {
-                let query = self.rest_of_query(*query)?;
-                return Ok(Expr::Subquery(Box::new(query)));
+                return Ok(Expr::Subquery(self.rest_of_query(query)?));
             }
             Expr::Subquery(query) if self.kind() == Kind::RightParen => return Ok(Expr::Subquery(query)),
             Expr::Tuple(items) => Expr::Tuple(items),

@@ -18,23 +18,23 @@ use crate::parse::token::Kind;
 
 impl Cursor<'_> {
     /// A query, without parentheses around it.
-    pub(crate) fn query(&mut self) -> Result<Query> {
-        self.deeper(|cursor| {
+    pub(crate) fn query(&mut self) -> Result<Box<Query>> {
+        self.deeper_by(2, |cursor| {
             let with = cursor.with()?;
             cursor.query_after(with)
         })
     }
 
     /// A query whose WITH has been taken.
-    pub(crate) fn query_after(&mut self, with: Option<With>) -> Result<Query> {
+    pub(crate) fn query_after(&mut self, with: Option<With>) -> Result<Box<Query>> {
         let first = self.query_operand()?;
         let body = self.set_operations(first, 0)?;
         self.tail(with, body)
     }
 
     /// The rest of a query that begins with a query in parentheses.
-    pub(crate) fn rest_of_query(&mut self, first: Query) -> Result<Query> {
-        let body = self.set_operations(SetExpr::Query(Box::new(first)), 0)?;
+    pub(crate) fn rest_of_query(&mut self, first: Box<Query>) -> Result<Box<Query>> {
+        let body = self.set_operations(boxed(SetExpr::Query(first)), 0)?;
         self.tail(None, body)
     }
 
@@ -46,7 +46,7 @@ impl Cursor<'_> {
         )
     }
 
-    fn tail(&mut self, with: Option<With>, body: SetExpr) -> Result<Query> {
+    fn tail(&mut self, with: Option<With>, body: Box<SetExpr>) -> Result<Box<Query>> {
         let mut query = bare_query(body);
         query.with = with;
         if self.keyword() == K::Order {
@@ -70,9 +70,9 @@ impl Cursor<'_> {
             && query.limit_clause.is_none()
             && query.fetch.is_none()
             && query.locks.is_empty()
-            && let SetExpr::Query(inner) = *query.body
+            && matches!(*query.body, SetExpr::Query(_))
         {
-            return Ok(*inner);
+            return Ok(inner_query(query));
         }
         Ok(query)
     }
@@ -108,7 +108,7 @@ impl Cursor<'_> {
             None
         };
         self.expect(Kind::LeftParen)?;
-        let query = Box::new(self.cte_query()?);
+        let query = self.cte_query()?;
         let closing = self.expect(Kind::RightParen)?;
         if matches!(self.keyword(), K::Search | K::Cycle) {
             return Err(SqlError::unsupported(format!("{} in WITH", self.keyword().text().to_uppercase())));
@@ -123,8 +123,8 @@ impl Cursor<'_> {
     }
 
     /// What is in the parentheses of WITH: a query, or a change of rows.
-    fn cte_query(&mut self) -> Result<Query> {
-        self.deeper(|cursor| {
+    fn cte_query(&mut self) -> Result<Box<Query>> {
+        self.deeper_by(2, |cursor| {
             let with = cursor.with()?;
             if !matches!(cursor.keyword(), K::Insert | K::Update | K::Delete | K::Merge) {
                 return cursor.query_after(with);
@@ -136,23 +136,23 @@ impl Cursor<'_> {
     }
 
     /// One side of a set operation.
-    fn query_operand(&mut self) -> Result<SetExpr> {
+    fn query_operand(&mut self) -> Result<Box<SetExpr>> {
         match self.kind() {
-            Kind::Word(K::Select) => Ok(SetExpr::Select(Box::new(self.select()?))),
-            Kind::Word(K::Values) => self.values().map(SetExpr::Values),
+            Kind::Word(K::Select) => Ok(boxed(SetExpr::Select(self.select()?))),
+            Kind::Word(K::Values) => Ok(boxed(SetExpr::Values(self.values()?))),
             Kind::Word(K::Table) => self.table_query(),
             Kind::LeftParen => {
                 self.take();
                 let query = self.query()?;
                 self.expect(Kind::RightParen)?;
-                Ok(SetExpr::Query(Box::new(query)))
+                Ok(boxed(SetExpr::Query(query)))
             }
             _ => Err(self.unexpected()),
         }
     }
 
     /// UNION and EXCEPT bind alike, INTERSECT more tightly; all go from the left.
-    fn set_operations(&mut self, mut left: SetExpr, least: u8) -> Result<SetExpr> {
+    fn set_operations(&mut self, mut left: Box<SetExpr>, least: u8) -> Result<Box<SetExpr>> {
         loop {
             let (op, binds) = match self.keyword() {
                 K::Union => (SetOperator::Union, 1),
@@ -175,7 +175,7 @@ impl Cursor<'_> {
                 let right = cursor.query_operand()?;
                 cursor.set_operations(right, binds)
             })?;
-            left = SetExpr::SetOperation { left: Box::new(left), op, set_quantifier, right: Box::new(right) };
+            left = boxed(SetExpr::SetOperation { left, op, set_quantifier, right });
         }
     }
 
@@ -191,17 +191,17 @@ impl Cursor<'_> {
     }
 
     /// `TABLE t` is `SELECT * FROM t`.
-    fn table_query(&mut self) -> Result<SetExpr> {
+    fn table_query(&mut self) -> Result<Box<SetExpr>> {
         let token = self.take();
         let relation = self.relation()?;
         let mut select = bare_select();
         select.select_token = self.attached(token);
         select.projection = vec![SelectItem::Wildcard(WildcardAdditionalOptions::default())];
         select.from = vec![TableWithJoins { relation, joins: Vec::new() }];
-        Ok(SetExpr::Select(Box::new(select)))
+        Ok(boxed(SetExpr::Select(select)))
     }
 
-    fn select(&mut self) -> Result<Select> {
+    fn select(&mut self) -> Result<Box<Select>> {
         let mut select = bare_select();
         let token = self.take();
         select.select_token = self.attached(token);
@@ -541,10 +541,11 @@ pub(crate) fn table_factor(name: ObjectName) -> TableFactor {
 }
 
 /// A query of this body and nothing else.
-pub(crate) fn bare_query(body: SetExpr) -> Query {
-    Query {
+#[inline(never)]
+pub(crate) fn bare_query(body: Box<SetExpr>) -> Box<Query> {
+    Box::new(Query {
         with: None,
-        body: Box::new(body),
+        body,
         order_by: None,
         limit_clause: None,
         fetch: None,
@@ -553,11 +554,26 @@ pub(crate) fn bare_query(body: SetExpr) -> Query {
         settings: None,
         format_clause: None,
         pipe_operators: Vec::new(),
+    })
+}
+
+/// The large types of the tree are made in frames of their own, so that nesting costs little stack.
+#[inline(never)]
+pub(crate) fn boxed(body: SetExpr) -> Box<SetExpr> {
+    Box::new(body)
+}
+
+#[inline(never)]
+fn inner_query(query: Box<Query>) -> Box<Query> {
+    match *query.body {
+        SetExpr::Query(inner) => inner,
+        _ => query,
     }
 }
 
-fn bare_select() -> Select {
-    Select {
+#[inline(never)]
+fn bare_select() -> Box<Select> {
+    Box::new(Select {
         select_token: AttachedToken::empty(),
         optimizer_hints: Vec::new(),
         distinct: None,
@@ -582,5 +598,5 @@ fn bare_select() -> Select {
         window_before_qualify: false,
         value_table_mode: None,
         flavor: SelectFlavor::Standard,
-    }
+    })
 }

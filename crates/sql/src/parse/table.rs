@@ -117,7 +117,7 @@ impl Cursor<'_> {
             let (name, arguments) = self.execute()?;
             TableSource::Execute { name, arguments }
         } else {
-            TableSource::Query(Box::new(self.query()?))
+            TableSource::Query(self.query()?)
         };
         let text = self.text_since(mark).to_owned();
         let with_data = self.with_data()?;

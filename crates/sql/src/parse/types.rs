@@ -20,9 +20,12 @@ impl Cursor<'_> {
 
     /// A type of a signature or a variable.
     pub(crate) fn type_name(&mut self) -> Result<TypeName> {
-        if self.accept_word(K::Setof) {
-            return Ok(TypeName::SetOf(Box::new(self.type_name()?)));
-        }
+        let set = self.accept_word(K::Setof);
+        let one = self.one_type()?;
+        Ok(if set { TypeName::SetOf(Box::new(one)) } else { one })
+    }
+
+    fn one_type(&mut self) -> Result<TypeName> {
         if let Some(copied) = self.copied_type()? {
             return Ok(copied);
         }

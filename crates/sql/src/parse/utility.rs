@@ -353,7 +353,7 @@ impl Cursor<'_> {
         let types = if self.kind() == Kind::LeftParen { self.parenthesized(Self::data_type)? } else { Vec::new() };
         self.expect_word(K::As)?;
         let mark = self.mark();
-        let statement = Box::new(Statement::Sql(Box::new(self.query_or_change()?)));
+        let statement = Box::new(Statement::Sql(self.query_or_change()?));
         Ok(Statement::Prepare { name, types, statement, text: self.text_since(mark).to_owned() })
     }
 
@@ -400,7 +400,7 @@ impl Cursor<'_> {
         }
         self.expect_word(K::For)?;
         let mark = self.mark();
-        let query = Box::new(self.query()?);
+        let query = self.query()?;
         let text = self.text_since(mark).to_owned();
         Ok(Statement::DeclareCursor(DeclareCursor { name, binary, scroll, hold, query, text }))
     }
