@@ -2,6 +2,7 @@
 //!
 //! In reading order:
 //! - [`settings`]: what a server is told when it starts
+//! - [`tls`]: encrypted connections, if they are built in
 //! - [`databases`]: the databases by name, each made when somebody first connects to it
 //! - [`script`]: files of SQL that a new database starts with
 //! - [`scheduler`]: whose statement goes next while several clients are at work
@@ -17,6 +18,7 @@ pub mod postgres;
 pub mod scheduler;
 pub mod script;
 pub mod settings;
+pub mod tls;
 
 mod hangup;
 mod socket;

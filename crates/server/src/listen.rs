@@ -17,6 +17,7 @@ use crate::postgres::cancel::Cancels;
 use crate::postgres::startup::Gatekeeper;
 use crate::settings::{Limits, Settings};
 use crate::socket::Socket;
+use crate::tls::Certificate;
 
 /// The database that is there from the start, as in PostgreSQL.
 const FIRST_DATABASE: &str = "postgres";
@@ -44,6 +45,7 @@ pub(crate) struct Shared {
     pub(crate) cancels: Arc<Cancels>,
     pub(crate) hangups: Arc<Hangups>,
     pub(crate) gatekeeper: Gatekeeper,
+    pub(crate) certificate: Option<Certificate>,
     pub(crate) limits: Limits,
     is_ending: AtomicBool,
     connections: Mutex<Connections>,
@@ -91,6 +93,7 @@ impl Server {
             cancels: Arc::default(),
             hangups: Arc::default(),
             gatekeeper,
+            certificate: settings.certificate,
             limits: settings.limits,
             is_ending: AtomicBool::new(false),
             connections: Mutex::default(),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use skew_sql::session::Options;
 
 use crate::script::Script;
+use crate::tls::Certificate;
 
 /// What a server is told when it starts.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct Settings {
     pub unix_socket: Option<PathBuf>,
     /// Who may connect.
     pub authentication: Authentication,
+    /// What encrypted connections show; without it there are none.
+    pub certificate: Option<Certificate>,
     /// How databases behave.
     pub options: Options,
     /// The longest that a statement is held while other connections are at work.
@@ -62,6 +65,7 @@ impl Default for Settings {
             port: 0,
             unix_socket: None,
             authentication: Authentication::Trust,
+            certificate: None,
             options: Options::default(),
             hold: Duration::ZERO,
             load: Vec::new(),

@@ -4,8 +4,11 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+
+use crate::postgres::startup::Source;
+use crate::tls::{Certificate, Session};
 
 /// A client's socket.
 pub(crate) enum Socket {
@@ -64,11 +67,31 @@ impl AsFd for Socket {
 }
 
 /// Writes to a socket.
-pub(crate) struct Writer(pub(crate) Arc<Socket>);
+pub(crate) struct Writer {
+    socket: Arc<Socket>,
+    /// Once the client has asked for it.
+    tls: Arc<OnceLock<Session>>,
+}
 
 impl Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &*self.0 {
+        match self.tls.get() {
+            Some(tls) => tls.write(bytes, &mut Plain(&self.socket)),
+            None => Plain(&self.socket).write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes to a socket what it is given.
+struct Plain<'a>(&'a Socket);
+
+impl Write for Plain<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0 {
             Socket::Tcp(stream) => (&*stream).write(bytes),
             Socket::Unix(stream) => (&*stream).write(bytes),
         }
@@ -83,13 +106,18 @@ impl Write for Writer {
 pub(crate) struct Reader {
     socket: Arc<Socket>,
     deadline: Option<Instant>,
+    certificate: Option<Certificate>,
+    tls: Arc<OnceLock<Session>>,
+}
+
+/// Both ways of a socket.
+pub(crate) fn split(socket: &Arc<Socket>, deadline: Instant, certificate: Option<Certificate>) -> (Reader, Writer) {
+    let tls = Arc::new(OnceLock::new());
+    let writer = Writer { socket: Arc::clone(socket), tls: Arc::clone(&tls) };
+    (Reader { socket: Arc::clone(socket), deadline: Some(deadline), certificate, tls }, writer)
 }
 
 impl Reader {
-    pub(crate) fn new(socket: Arc<Socket>, deadline: Instant) -> Reader {
-        Reader { socket, deadline: Some(deadline) }
-    }
-
     /// From now on it waits as long as it takes.
     pub(crate) fn lift_deadline(&mut self) {
         self.deadline = None;
@@ -102,12 +130,10 @@ impl Reader {
     pub(crate) fn drain(&mut self, time: Duration) {
         self.deadline = Some(Instant::now() + time);
         let mut buffer = vec![0; 64 << 10];
-        while self.read(&mut buffer).is_ok_and(|read| read > 0) {}
+        while self.read_plain(&mut buffer).is_ok_and(|read| read > 0) {}
     }
-}
 
-impl Read for Reader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    fn read_plain(&self, buffer: &mut [u8]) -> io::Result<usize> {
         if let Some(deadline) = self.deadline {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -116,5 +142,26 @@ impl Read for Reader {
             self.socket.set_read_timeout(Some(left))?;
         }
         self.socket.read(buffer)
+    }
+}
+
+impl Read for Reader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.tls.get() {
+            Some(tls) => tls.read(buffer, |buffer| self.read_plain(buffer), &mut Plain(&self.socket)),
+            None => self.read_plain(buffer),
+        }
+    }
+}
+
+impl Source for Reader {
+    fn can_encrypt(&self) -> bool {
+        self.certificate.is_some() && self.tls.get().is_none()
+    }
+
+    fn encrypt(&mut self) {
+        if let Some(session) = self.certificate.as_ref().and_then(Session::new) {
+            let _ = self.tls.set(session);
+        }
     }
 }

@@ -12,6 +12,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use skew_model::Level;
 use skew_server::script::Script;
+use skew_server::tls::Certificate;
 use skew_server::{Authentication, Limits, Running, Server, Settings};
 use skew_sql::session::{ChoiceKind, Constraints, Granularity, Options};
 use skew_store::Recency;
@@ -66,6 +67,14 @@ pub(crate) struct Arguments {
     /// How clients prove that they know it
     #[arg(long, value_enum, default_value = "scram")]
     auth: Method,
+
+    /// Encrypt connections of clients that ask for it, with this certificate (PEM; needs a build with `--features tls`)
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+
+    /// The key of the certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
 
     /// Run every transaction at this level: a SQL name, or an id (ru rc ra cc mvrc pc psi si ser)
     #[arg(short, long, value_name = "LEVEL", value_parser = parse_isolation)]
@@ -206,6 +215,10 @@ fn settings(arguments: &Arguments) -> Result<Settings, String> {
         (Some(password), Method::Scram) => Authentication::Scram(password),
         (Some(password), Method::Password) => Authentication::Password(password),
     };
+    let certificate = match (&arguments.tls_cert, &arguments.tls_key) {
+        (Some(certificate), Some(key)) => Some(Certificate::read(certificate, key)?),
+        _ => None,
+    };
     let options = options(arguments);
     let overlaps = options.recency == Recency::Commit && options.choice != ChoiceKind::Postgres;
     let hold = arguments.hold.unwrap_or(if overlaps { HOLD_MS } else { 0 });
@@ -214,6 +227,7 @@ fn settings(arguments: &Arguments) -> Result<Settings, String> {
         port: arguments.port,
         unix_socket: arguments.unix_socket.clone(),
         authentication,
+        certificate,
         options,
         hold: Duration::from_millis(hold),
         load: arguments.load.iter().map(read_script).collect::<Result<_, _>>()?,

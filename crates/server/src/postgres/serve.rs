@@ -16,7 +16,7 @@ use crate::postgres::frames::Frames;
 use crate::postgres::sink::Sink;
 use crate::postgres::startup::{self, Introduction, NotConnected};
 use crate::scheduler::Member;
-use crate::socket::{Reader, Socket, Writer};
+use crate::socket::{self, Reader, Socket};
 
 /// How long a client that is refused may take to notice.
 const GOODBYE: Duration = Duration::from_secs(2);
@@ -25,8 +25,9 @@ const GOODBYE: Duration = Duration::from_secs(2);
 pub(crate) fn serve(shared: &Shared, socket: Arc<Socket>, is_full: bool) {
     socket.prepare();
     let deadline = Instant::now() + shared.limits.startup_time;
-    let mut frames = Frames::new(Reader::new(Arc::clone(&socket), deadline), shared.limits.max_message);
-    let sink = Arc::new(Sink::new(Box::new(Writer(Arc::clone(&socket)))));
+    let (reader, writer) = socket::split(&socket, deadline, shared.certificate.clone());
+    let mut frames = Frames::new(reader, shared.limits.max_message);
+    let sink = Arc::new(Sink::new(Box::new(writer)));
     // Whatever goes wrong with one client is that client's: it is told, and its transaction is rolled back.
     let talk = AssertUnwindSafe(|| converse(shared, &socket, &sink, &mut frames, is_full));
     let last = catch_unwind(talk).unwrap_or_else(|_| {

@@ -40,6 +40,19 @@ pub struct Introduction {
     pub settings: Vec<(String, String)>,
 }
 
+/// Where a client's bytes come from, which may become encrypted.
+pub trait Source: Read {
+    /// Whether it could.
+    fn can_encrypt(&self) -> bool {
+        false
+    }
+
+    /// From now on everything is, both ways.
+    fn encrypt(&mut self) {}
+}
+
+impl Source for &[u8] {}
+
 /// Why nobody is connected.
 pub enum NotConnected {
     /// It was a cancel request, or the client went away.
@@ -77,15 +90,24 @@ impl Gatekeeper {
 
 /// Hears who connects, and lets them in or not.
 pub fn introduce(
-    frames: &mut Frames<impl Read>,
+    frames: &mut Frames<impl Source>,
     sink: &Sink,
     gatekeeper: &Gatekeeper,
     cancels: &Cancels,
 ) -> Result<Introduction, NotConnected> {
     for _ in 0..MAX_PACKETS {
+        let can_encrypt = frames.source().can_encrypt();
         let packet = frames.untyped()?;
         let mut fields = Fields { rest: packet };
         match fields.i32()? {
+            SSL if can_encrypt => {
+                // Whoever was in between could have sent these in the client's name.
+                if frames.is_ahead() {
+                    return Err(malformed("received unencrypted data after SSL request").into());
+                }
+                sink.send(&mut b"S".to_vec());
+                frames.source().encrypt();
+            }
             SSL | GSS => sink.send(&mut b"N".to_vec()),
             CANCEL => {
                 cancels.request(fields.i32()?, fields.i32()?);

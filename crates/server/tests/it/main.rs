@@ -10,3 +10,5 @@ mod protocol;
 mod psql;
 mod raw;
 mod target;
+#[cfg(feature = "tls")]
+mod tls;
