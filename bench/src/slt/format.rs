@@ -1,7 +1,5 @@
 //! Values as the test files write them. Each suite has its own way.
 
-use sqllogictest::DefaultColumnType as Letter;
-
 use crate::wire::Rows;
 
 /// PostgreSQL's numbers of the types that are written in another way.
@@ -35,10 +33,10 @@ impl Suite {
     }
 
     /// The result as rows of written values.
-    pub(super) fn write(self, rows: &Rows, letters: &[Letter]) -> Vec<Vec<String>> {
+    pub(super) fn write(self, rows: &Rows, letters: &[char]) -> Vec<Vec<String>> {
         let types: Vec<u32> = rows.columns.iter().map(|column| column.type_oid).collect();
         let value = |(at, value): (usize, &Option<String>)| {
-            let letter = letters.get(at).unwrap_or(&Letter::Any);
+            let letter = letters.get(at).copied().unwrap_or('?');
             match value {
                 None => "NULL".to_owned(),
                 Some(text) => self.value(text, types.get(at).copied().unwrap_or(0), letter),
@@ -47,10 +45,10 @@ impl Suite {
         rows.values.iter().map(|row| row.iter().enumerate().map(value).collect()).collect()
     }
 
-    fn value(self, text: &str, type_oid: u32, letter: &Letter) -> String {
+    fn value(self, text: &str, type_oid: u32, letter: char) -> String {
         match (self, type_oid, letter) {
-            (Suite::Sqlite, _, Letter::Integer) => integer(text),
-            (Suite::Sqlite, _, Letter::FloatingPoint) => match text.parse::<f64>() {
+            (Suite::Sqlite, _, 'I') => integer(text),
+            (Suite::Sqlite, _, 'R') => match text.parse::<f64>() {
                 Ok(number) => format!("{number:.3}"),
                 Err(_) => text.to_owned(),
             },
