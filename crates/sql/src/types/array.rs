@@ -157,7 +157,10 @@ impl Reader<'_> {
                 None => return self.fail("Unexpected end of input."),
                 Some((_, '{')) => {
                     if self.leaf.is_some_and(|leaf| leaf <= depth) {
-                        return self.fail("Unexpected \"{\" character.");
+                        return self.fail(match count {
+                            0 => "Multidimensional arrays must have sub-arrays with matching dimensions.",
+                            _ => "Unexpected \"{\" character.",
+                        });
                     }
                     self.braces(depth + 1)?;
                 }

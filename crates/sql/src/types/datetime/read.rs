@@ -212,11 +212,17 @@ impl Reader<'_> {
             self.place = Some(Place::Zone(found));
             return Ok(());
         }
-        if !matches!(self.prefix.take(), None | Some(Word::Time)) {
-            return Err(Bad::Format);
-        }
         let split = text.find('-').ok_or(Bad::Format)?;
         let offset = read_offset(&text[split..])?;
+        match self.prefix.take() {
+            None | Some(Word::Time) => {}
+            Some(Word::Julian) => {
+                self.julian_day(&text[..split])?;
+                self.place = Some(Place::Offset(offset));
+                return self.note(seen::ZONE);
+            }
+            Some(_) => return Err(Bad::Format),
+        }
         let mask = self.number_field(&text[..split], self.seen | seen::DATE)?;
         if mask != seen::TIME {
             return Err(Bad::Format);
@@ -365,7 +371,6 @@ impl Reader<'_> {
             self.civil.hour = part(0, 2)?;
             self.civil.minute = part(2, 4)?;
             self.civil.second = if length == 6 { part(4, 6)? } else { 0 };
-            self.check_clock()?;
             return Ok(seen::TIME);
         }
         Err(Bad::Format)
@@ -524,9 +529,12 @@ impl Reader<'_> {
                 _ => return Err(Bad::Format),
             }
         }
-        // Without a date nobody knows which offset a zone has.
-        if self.want == Want::Time && !self.has(seen::DATE) && matches!(self.place, Some(Place::Zone(_))) {
-            return Err(Bad::Format);
+        if self.want == Want::Time {
+            self.check_clock()?;
+            // Without a date nobody knows which offset a zone has, unless it has only one.
+            if let (Some(Place::Zone(zone)), false) = (&self.place, self.has(seen::DATE)) {
+                self.place = Some(Place::Offset(zone.fixed_offset().ok_or(Bad::Format)?));
+            }
         }
         Ok(Moment::Point { civil: self.civil, place: self.place })
     }

@@ -108,7 +108,7 @@ const SECONDS: u32 = 1 << Unit::Second as u32 | 1 << Unit::Millisecond as u32 | 
 /// Each unit can be given once; a fraction of a second is also its milliseconds and microseconds.
 fn mask(unit: Unit, fraction: bool) -> u32 {
     match unit {
-        Unit::Second | Unit::Millisecond if fraction => SECONDS,
+        Unit::Second if fraction => SECONDS,
         _ => 1 << unit as u32,
     }
 }
@@ -168,6 +168,15 @@ impl Number {
         let whole: i64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| Bad::Field)? };
         let fraction: f64 = format!("0.{fraction}0").parse().map_err(|_| Bad::Format)?;
         let number = Number { whole, fraction };
+        Ok(if negative { number.negated() } else { number })
+    }
+
+    /// The same, by way of a float: PostgreSQL reads ISO 8601 so, and its rounding errors can be seen.
+    pub(super) fn floating(digits: &str, negative: bool) -> Result<Number, Bad> {
+        Number::decimal(digits, negative)?;
+        let value: f64 = digits.parse().map_err(|_| Bad::Format)?;
+        let whole = value.floor();
+        let number = Number { whole: whole as i64, fraction: value - whole };
         Ok(if negative { number.negated() } else { number })
     }
 

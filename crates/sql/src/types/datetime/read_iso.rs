@@ -60,7 +60,7 @@ fn take_number(rest: &mut &str) -> Result<Number, Bad> {
     let negative = rest.starts_with('-');
     let digits = rest.strip_prefix(['+', '-']).unwrap_or(rest);
     let end = digits.find(|char: char| !char.is_ascii_digit() && char != '.').unwrap_or(digits.len());
-    let number = Number::decimal(&digits[..end], negative)?;
+    let number = Number::floating(&digits[..end], negative)?;
     *rest = &digits[end..];
     Ok(number)
 }

@@ -55,11 +55,13 @@ impl Numeric {
 
     /// `log(base, value)`
     pub fn log(&self, base: &Numeric) -> Result<Numeric> {
+        if self.is_nan() || base.is_nan() {
+            return Ok(Numeric::NAN);
+        }
         let base_decimal = base.logarithm_argument()?;
         let decimal = self.logarithm_argument()?;
         let (Some(base_decimal), Some(decimal)) = (base_decimal, decimal) else {
             return match (base_decimal, decimal) {
-                _ if self.is_nan() || base.is_nan() => Ok(Numeric::NAN),
                 (None, None) => Ok(Numeric::NAN),
                 (None, Some(_)) => Ok(Numeric::ZERO),
                 _ => Ok(Numeric::INFINITY),

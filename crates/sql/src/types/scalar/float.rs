@@ -76,21 +76,69 @@ pub fn show(out: &mut String, value: f64, width: Width, extra_float_digits: i32)
         return out.push_str(if value < 0.0 { "-Infinity" } else { "Infinity" });
     }
     if extra_float_digits > 0 {
-        let shortest = match width {
-            Width::Single => format!("{:e}", value as f32),
-            Width::Double => format!("{value:e}"),
-        };
-        return lay_out(out, &shortest, width.digits());
+        return lay_out(out, &shortest(value, width), width.digits());
     }
     general(out, value, (width.digits() + extra_float_digits).max(1));
+}
+
+/// The fewest digits that read back as this value and no other, in exponent form.
+///
+/// Where Rust and PostgreSQL choose differently: of two that are equally near PostgreSQL takes the even one; and digits that
+/// are halfway to the next value are one too few for it, because it does not rely on how its readers round.
+fn shortest(value: f64, width: Width) -> String {
+    let digits = match width {
+        Width::Single => format!("{:e}", value as f32),
+        Width::Double => format!("{value:e}"),
+    };
+    let (mantissa, _) = digits.split_once('e').expect("a float in exponent form has an exponent");
+    let count = mantissa.bytes().filter(u8::is_ascii_digit).count();
+    // Rounded exactly, ties to even.
+    let candidate = |count: usize| without_zeros(&format!("{:.*e}", count - 1, value));
+    if is_halfway(value, &digits, width) {
+        let longer = (count + 1..=17).map(candidate).find(|longer| !is_halfway(value, longer, width));
+        return longer.unwrap_or(digits);
+    }
+    let even = candidate(count);
+    let same = |text: &str| match width {
+        Width::Single => text.parse::<f32>() == Ok(value as f32),
+        Width::Double => text.parse::<f64>() == Ok(value),
+    };
+    if even != digits && same(&even) { even } else { digits }
+}
+
+fn without_zeros(scientific: &str) -> String {
+    match scientific.split_once('e') {
+        Some((mantissa, exponent)) if mantissa.contains('.') => {
+            format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => scientific.to_owned(),
+    }
+}
+
+/// Whether digits in exponent form are exactly between a value and its neighbour. Only integers that are larger than the
+/// mantissa have such neighbours.
+fn is_halfway(value: f64, digits: &str, width: Width) -> bool {
+    let mantissa_bits = if width == Width::Single { 24 } else { 53 };
+    if value.abs() < 2f64.powi(mantissa_bits) || value.abs() >= 2f64.powi(120) {
+        return false;
+    }
+    let exact = value.abs() as u128;
+    let spacing = 1u128 << (128 - exact.leading_zeros() as i32 - mantissa_bits);
+    let below = if exact.is_power_of_two() { spacing / 2 } else { spacing };
+    let (mantissa, exponent) = digits.split_once('e').expect("a float in exponent form has an exponent");
+    let whole: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    let Some(zeros) = exponent.parse::<usize>().ok().and_then(|exponent| exponent.checked_sub(whole.len() - 1)) else {
+        return false;
+    };
+    let shown = whole.parse::<u128>().ok().and_then(|whole| whole.checked_mul(10u128.checked_pow(zeros as u32)?));
+    shown
+        .is_some_and(|shown| shown != exact && 2 * shown.abs_diff(exact) == if shown > exact { spacing } else { below })
 }
 
 /// As C's `%.*g` shows it.
 pub(crate) fn general(out: &mut String, value: f64, digits: i32) {
     let rounded = format!("{:.*e}", (digits - 1) as usize, value);
-    let (mantissa, exponent) = rounded.split_once('e').expect("a float in exponent form has an exponent");
-    let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
-    lay_out(out, &format!("{mantissa}e{exponent}"), digits);
+    lay_out(out, &without_zeros(&rounded), digits);
 }
 
 /// Turns `d.ddde±x` into what `%g` would make of these digits: plain from 10^-4 up to this many digits.

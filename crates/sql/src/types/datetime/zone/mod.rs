@@ -171,6 +171,12 @@ impl Zone {
         &self.name
     }
 
+    /// Its offset, if it has only one.
+    pub fn fixed_offset(&self) -> Option<i32> {
+        let always = self.transitions.is_empty() && self.rule.as_ref().is_none_or(|rule| !rule.has_summer());
+        always.then(|| self.kinds[0].offset)
+    }
+
     /// What is in force at a time in seconds since 2000 UTC.
     pub fn at(&self, time: i64) -> &Kind {
         let unix = time.saturating_add(UNIX_EPOCH);

@@ -58,14 +58,17 @@ impl Rule {
         changes.is_empty().then(|| Rule { standard, summer: Some(Summer { kind, begins, ends }) })
     }
 
-    /// What is in force at a time in seconds since 1970.
+    pub fn has_summer(&self) -> bool {
+        self.summer.is_some()
+    }
+
+    /// What is in force at a time in seconds since 1970: what the last change before it brought.
     pub fn at(&self, unix: i64) -> &Kind {
         let Some(summer) = &self.summer else { return &self.standard };
         let year = year_of(unix);
         let near = (year - 1..=year + 1).flat_map(|year| self.changes_of(summer, year));
-        let mut changes: Vec<(i64, &Kind)> = near.collect();
-        changes.sort_by_key(|(at, _)| *at);
-        changes.iter().rev().find(|(at, _)| *at <= unix).map_or(&self.standard, |(_, kind)| kind)
+        let passed = near.filter(|(at, _)| *at <= unix);
+        passed.max_by_key(|(at, _)| *at).map_or(&self.standard, |(_, kind)| kind)
     }
 
     /// The next change after a time.
