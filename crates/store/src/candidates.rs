@@ -8,7 +8,7 @@
 
 use crate::engine::{Engine, Order};
 use crate::sight::Sight;
-use crate::versions::{INIT, Txn};
+use crate::versions::{INIT, Txn, before, next_position, up_to};
 
 /// More candidates than this are not listed unless the choice asks for it.
 const LISTED: usize = 8;
@@ -99,7 +99,7 @@ impl Engine {
 
     /// Who wrote the last committed version of the key.
     pub(crate) fn last_writer(&self, key: u32) -> Txn {
-        self.keys[key as usize].list.last().map_or(INIT, |last| last.writer)
+        self.versions.list(key).last().map_or(INIT, |last| last.writer)
     }
 
     /// Draws until a candidate is valid; `None` only for a transaction that cannot commit any more.
@@ -138,11 +138,11 @@ impl Engine {
 
     /// The candidate that a number below `drawn` stands for.
     pub(crate) fn draw(&self, key: u32, candidates: &Candidates, number: usize) -> Txn {
-        let versions = &self.keys[key as usize];
+        let list = self.versions.list(key);
         match candidates.first + number {
             0 => INIT,
-            index if index <= versions.list.len() => versions.list[index - 1].writer,
-            index => versions.dirty[index - 1 - versions.list.len()],
+            index if index <= list.len() => list[index - 1].writer,
+            index => self.versions.dirty(key)[index - 1 - list.len()],
         }
     }
 
@@ -160,15 +160,14 @@ impl Engine {
 
     /// At `ru`: whatever anybody has written.
     fn anything(&self, key: u32, candidates: &mut Candidates) {
-        let versions = &self.keys[key as usize];
         candidates.first = 0;
-        candidates.drawn = 1 + versions.list.len() + versions.dirty.len();
+        candidates.drawn = 1 + self.versions.list(key).len() + self.versions.dirty(key).len();
     }
 
     /// From the first version on that does not come before what the reader must see.
     fn open_range(&self, reader: Txn, key: u32, candidates: &mut Candidates) {
         self.floors(reader, key, &mut candidates.floors);
-        let versions = &self.keys[key as usize];
+        let (list, chains) = (self.versions.list(key), self.versions.chains(key));
         if candidates.floors.is_empty() {
             candidates.dead.clear();
             candidates.dead.resize(self.before.width(), 0);
@@ -176,13 +175,21 @@ impl Engine {
         } else {
             self.before_any(&candidates.floors, &mut candidates.dead);
             let dead = &candidates.dead;
-            let alive = versions.chains.iter().filter_map(|chain| {
+            let in_chains = chains.iter().filter_map(|chain| {
                 let first = chain.up_to(dead[chain.session as usize]);
                 chain.writes.get(first).map(|&(_, index)| index as usize)
             });
-            candidates.first = 1 + alive.min().expect("a version that must be seen is not before itself");
+            let is_alive = |writer: Txn| {
+                let (session, number) = self.place(writer);
+                number > dead[session]
+            };
+            let alive = match chains {
+                [] => list.iter().position(|version| is_alive(version.writer)),
+                _ => in_chains.min(),
+            };
+            candidates.first = 1 + alive.expect("a version that must be seen is not before itself");
         }
-        candidates.drawn = 1 + versions.list.len() - candidates.first;
+        candidates.drawn = 1 + list.len() - candidates.first;
         self.forbidden(reader, &mut candidates.forbidden);
     }
 
@@ -191,17 +198,17 @@ impl Engine {
         self.floors(reader, key, &mut candidates.floors);
         let last = candidates.floors.iter().filter_map(|&floor| self.version_of(floor, key)).max();
         candidates.first = last.map_or(0, |last| 1 + last);
-        candidates.drawn = 1 + self.keys[key as usize].list.len() - candidates.first;
+        candidates.drawn = 1 + self.versions.list(key).len() - candidates.first;
     }
 
     /// The versions that are the newest at a place from which the reader may look.
     fn place_range(&self, reader: Txn, key: u32, candidates: &mut Candidates) {
-        let versions = &self.keys[key as usize];
+        let list = self.versions.list(key);
         let sight = self.txn(reader).sight;
         let lower = if sight == Sight::StatementPrefix { self.running(reader).seen } else { self.lower_bound(reader) };
         let upper = self.overwritten(reader);
-        candidates.first = versions.up_to(lower);
-        let end = versions.before(upper);
+        candidates.first = up_to(list, lower);
+        let end = before(list, upper);
         candidates.drawn = 1 + end.max(candidates.first) - candidates.first;
     }
 
@@ -210,9 +217,9 @@ impl Engine {
         let sight = self.txn(reader).sight;
         let seen = if sight == Sight::StatementPrefix { self.running(reader).seen } else { self.lower_bound(reader) };
         let index = self.version_of(source, key);
-        let versions = &self.keys[key as usize];
-        let lower = index.map_or(seen, |index| seen.max(versions.list[index].position));
-        let upper = self.overwritten(reader).min(versions.next_position(index));
+        let list = self.versions.list(key);
+        let lower = index.map_or(seen, |index| seen.max(list[index].position));
+        let upper = self.overwritten(reader).min(next_position(list, index));
         self.fits(sight, lower, upper)
     }
 
@@ -221,8 +228,9 @@ impl Engine {
         if source == INIT || self.is_cause(source, reader) {
             return true;
         }
-        let mut floors = Vec::new();
-        self.running(reader).reads.iter().all(|read| {
+        let (mut floors, mut in_question) = (Vec::new(), Vec::new());
+        self.reads_in_question(reader, source, &mut in_question);
+        in_question.into_iter().map(|at| &self.running(reader).reads[at]).all(|read| {
             self.new_floors(reader, source, read.key, &mut floors);
             let version = self.version_of(read.source, read.key);
             floors.iter().all(|&floor| self.version_of(floor, read.key) <= version)
@@ -230,16 +238,24 @@ impl Engine {
     }
 
     fn keep_latest(&self, reader: Txn, key: u32, reads: Reads, candidates: &mut Candidates) {
-        let versions = &self.keys[key as usize];
+        let (list, chains) = (self.versions.list(key), self.versions.chains(key));
         let valid = |source: Txn| self.is_valid(reader, key, source, candidates);
         let mut latest: Vec<usize> = Vec::new();
-        for chain in &versions.chains {
+        for chain in chains {
             let indices = chain.writes.iter().rev().map(|&(_, index)| index as usize);
             let within = indices.take_while(|&index| index + 1 >= candidates.first);
-            latest.extend(within.into_iter().find(|&index| valid(versions.list[index].writer)));
+            latest.extend(within.into_iter().find(|&index| valid(list[index].writer)));
+        }
+        if chains.is_empty() {
+            let session = |index: usize| self.txn(list[index].writer).session;
+            for index in (candidates.first.saturating_sub(1)..list.len()).rev() {
+                if !latest.iter().any(|&later| session(later) == session(index)) && valid(list[index].writer) {
+                    latest.push(index);
+                }
+            }
         }
         latest.sort_unstable();
-        let mut listed: Vec<Txn> = latest.into_iter().map(|index| versions.list[index].writer).collect();
+        let mut listed: Vec<Txn> = latest.into_iter().map(|index| list[index].writer).collect();
         if reads == Reads::Settled {
             let all = listed.clone();
             listed.retain(|&txn| !all.iter().any(|&other| self.comes_before(txn, other)));

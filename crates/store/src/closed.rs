@@ -11,10 +11,11 @@
 //! that took the last version for the newest (`looked`).
 
 use crate::clocks::join;
-use crate::engine::{Conflict, Engine, Known, Looks, Order, OwnRow, Read};
+use crate::engine::{Conflict, Engine, Looks, Order, OwnRow, numbered};
 use crate::position::{Position, Positions, has_room};
+use crate::running::{Bounds, FEW, Read};
 use crate::sight::{Conflicts, Sight};
-use crate::versions::{INIT, Txn};
+use crate::versions::{INIT, Txn, next_position};
 
 impl Engine {
     /// Gives every committed transaction a place, in an order that extends the open one.
@@ -30,9 +31,11 @@ impl Engine {
             self.txn_mut(txn).position = positions.append();
         }
         self.order = Order::Closed(positions);
-        self.commits += 1;
-        for key in 0..self.keys.len() {
-            self.sort_versions(key);
+        self.everything_changed();
+        let (txns, base) = (&self.txns, self.base);
+        for key in 0..self.versions.key_count() as u32 {
+            let position = |writer: Txn| txns[(writer - base) as usize].position;
+            self.versions.place(key, position, |writer| numbered(txns, base, writer));
         }
         for session in 0..self.sessions.len() {
             let last = self.sessions[session].last.filter(|&last| last >= self.base);
@@ -44,56 +47,32 @@ impl Engine {
         }
     }
 
-    fn sort_versions(&mut self, key: usize) {
-        let mut versions = std::mem::replace(&mut self.keys[key], crate::versions::Versions::new());
-        for version in &mut versions.list {
-            version.position = self.txn(version.writer).position;
-        }
-        versions.list.sort_by_key(|version| version.position);
-        let sorted = &mut self.keys[key];
-        (sorted.dirty, sorted.looked) = (versions.dirty, versions.looked);
-        for version in versions.list {
-            let txn = &self.txns[(version.writer - self.base) as usize];
-            sorted.push(version, txn.session, txn.number);
-        }
-    }
-
     /// Turns `before` into `(so ∪ wr ∪ ww)⁺`, going through the transactions in commit order.
     fn close_over_versions(&mut self, order: &[(u64, Txn)]) {
         let mut writes = vec![Vec::new(); self.txns.len()];
-        for (key, versions) in self.keys.iter().enumerate() {
-            for (index, version) in versions.list.iter().enumerate().skip(1) {
-                let previous = versions.list[index - 1].writer;
-                writes[(version.writer - self.base) as usize].push((key, previous));
+        for key in 0..self.versions.key_count() as u32 {
+            for pair in self.versions.list(key).windows(2) {
+                writes[(pair[1].writer - self.base) as usize].push(pair[0].writer);
             }
         }
         // What causes a transaction comes before it in the order, so its row is complete when it is needed: the causes'
         // own rows are joined through the last cause of each session.
-        let numbers = self.by_number();
         for &(_, txn) in order {
             let causes = self.causes.row(txn).to_vec();
             let mut row = causes.clone();
-            for (session, &number) in causes.iter().enumerate() {
-                let cause = numbers.get(session).and_then(|txns| txns[..number as usize].iter().rev().flatten().next());
-                cause.into_iter().for_each(|&cause| join(&mut row, self.before.row(cause)));
+            for (session, &number) in causes.iter().enumerate().take(self.sessions.len()) {
+                let known = number.saturating_sub(self.forgotten[session]) as usize;
+                if let Some(&cause) = known.checked_sub(1).and_then(|last| self.sessions[session].txns.get(last)) {
+                    join(&mut row, self.before.row(cause));
+                }
             }
-            for &(_, previous) in &writes[(txn - self.base) as usize] {
+            for &previous in &writes[(txn - self.base) as usize] {
                 let (session, number) = self.place(previous);
                 join(&mut row, self.before.row(previous));
                 row[session] = row[session].max(number);
             }
             self.before.row_mut(txn).copy_from_slice(&row);
         }
-    }
-
-    /// For each session, its remembered transactions by number.
-    fn by_number(&self) -> Vec<Vec<Option<Txn>>> {
-        let mut numbers: Vec<Vec<Option<Txn>>> =
-            self.sessions.iter().map(|session| vec![None; session.number as usize]).collect();
-        for (at, txn) in self.txns.iter().enumerate() {
-            numbers[txn.session as usize][txn.number as usize - 1] = Some(self.base + at as u32);
-        }
-        numbers
     }
 
     /// An open transaction goes on in the closed order.
@@ -122,63 +101,83 @@ impl Engine {
     /// look separately, that the current statement has read.
     pub(crate) fn overwritten(&self, reader: Txn) -> Position {
         let (sight, running) = (self.txn(reader).sight, self.running(reader));
-        let looks_along = |read: &&Read| {
-            sight != Sight::StatementPrefix || read.statement == running.statement && read.own_row == OwnRow::No
-        };
-        // What was found before holds until the next commit.
-        let known = match running.known.get() {
-            known if known.commits == self.commits => known,
-            _ => Known::NOTHING,
-        };
-        let new = running.reads[known.reads..].iter().filter(looks_along).map(|read| self.overwriting(read));
-        let overwritten = new.fold(known.overwritten, Position::min);
-        running.known.set(Known { commits: self.commits, reads: running.reads.len(), overwritten });
-        overwritten
+        let by_statement = sight == Sight::StatementPrefix;
+        let looks_along =
+            |at: usize| !by_statement || at >= running.first_read && running.reads[at].own_row == OwnRow::No;
+        // What was found before holds, unless somebody has changed versions.
+        let mut known = running.known.get();
+        if known.commits != self.commits {
+            match self.changes_since(known.commits) {
+                Some(changes) if known.reads - if by_statement { running.first_read } else { 0 } > FEW => {
+                    for writer in changes {
+                        let read = |key: u32| running.reads_of(key).any(|at| at < known.reads && looks_along(at));
+                        if self.txn(writer).position < known.overwritten && self.writes_of(writer).any(read) {
+                            known.overwritten = self.txn(writer).position;
+                        }
+                    }
+                }
+                _ => {
+                    (known.reads, known.overwritten) =
+                        (if by_statement { running.first_read } else { 0 }, Position::NEVER)
+                }
+            }
+            known.commits = self.commits;
+        }
+        let new = (known.reads..running.reads.len()).filter(|&at| looks_along(at));
+        let new = new.map(|at| self.overwriting(&running.reads[at]));
+        known.overwritten = new.fold(known.overwritten, Position::min);
+        known.reads = running.reads.len();
+        running.known.set(known);
+        known.overwritten
     }
 
     /// The place of the version after the one that was read.
     fn overwriting(&self, read: &Read) -> Position {
-        self.keys[read.key as usize].next_position(self.version_of(read.source, read.key))
+        next_position(self.versions.list(read.key), self.version_of(read.source, read.key))
     }
 
-    /// A place that the transaction comes after: what it sees, and who wrote (or looked at) what it writes.
+    /// A place that the transaction comes after: what it sees, and who wrote (or looked at) what it writes. Between
+    /// commits it may miss what others have looked at since.
     pub(crate) fn lower_bound(&self, txn: Txn) -> Position {
-        let state = self.running(txn);
-        let mut lower = state.seen.max(state.seen_next);
-        match self.txn(txn).sight {
-            Sight::Prefix { conflicts: Conflicts::Refused } => {
-                for &key in &state.writes {
-                    lower = lower.max(self.last_position(key));
-                }
-            }
-            Sight::Everything => {
-                for &key in &state.writes {
-                    lower =
-                        lower.max(self.last_position(key)).max(self.last_looked(key)).max(self.open_looks(txn, key));
-                }
-            }
-            _ => {}
+        let running = self.running(txn);
+        let seen = running.seen.max(running.seen_next);
+        let sight = self.txn(txn).sight;
+        let looks = match sight {
+            Sight::Prefix { conflicts: Conflicts::Refused } => 0,
+            Sight::Everything => self.looks - running.looks_made,
+            _ => return seen,
+        };
+        let mut bounds = running.bounds.get();
+        if (bounds.commits, bounds.looks) != (self.commits, looks) {
+            bounds = Bounds { commits: self.commits, looks, writes: 0, lower: Position::FIRST };
         }
-        lower
+        let new = running.writes[bounds.writes..].iter().map(|write| self.bound_of_write(txn, sight, write.key));
+        bounds.lower = new.fold(bounds.lower, Position::max);
+        bounds.writes = running.writes.len();
+        running.bounds.set(bounds);
+        bounds.lower.max(seen)
+    }
+
+    fn bound_of_write(&self, txn: Txn, sight: Sight, key: u32) -> Position {
+        match sight {
+            Sight::Everything => self.last_position(key).max(self.versions.looked(key)).max(self.open_looks(txn, key)),
+            _ => self.last_position(key),
+        }
     }
 
     fn last_position(&self, key: u32) -> Position {
-        self.keys[key as usize].list.last().map_or(Position::FIRST, |last| last.position)
-    }
-
-    fn last_looked(&self, key: u32) -> Position {
-        let versions = &self.keys[key as usize];
-        versions.list.last().map_or(versions.looked, |last| last.looked)
+        self.versions.list(key).last().map_or(Position::FIRST, |last| last.position)
     }
 
     /// How far the other open transactions that have read the last version of the key see at least.
     fn open_looks(&self, txn: Txn, key: u32) -> Position {
-        let last = self.keys[key as usize].list.last().map_or(INIT, |last| last.writer);
+        let last = self.last_writer(key);
+        let forgotten = |source: Txn| source == INIT || source < self.base;
         let others = self.open.iter().filter(|&&open| open != txn && self.txn(open).sight.looks_from_a_place());
         let read_it = others.filter(|&&open| {
-            let forgotten = |source: Txn| source == INIT || source < self.base;
-            let reads = &self.running(open).reads;
-            reads.iter().any(|read| read.key == key && (read.source == last || last == INIT && forgotten(read.source)))
+            let running = self.running(open);
+            let mut sources = running.reads_of(key).map(|at| running.reads[at].source);
+            sources.any(|source| source == last || last == INIT && forgotten(source))
         });
         read_it.map(|&open| self.lower_bound_without_looks(open)).max().unwrap_or(Position::FIRST)
     }
@@ -194,7 +193,8 @@ impl Engine {
     /// Its `seen` and, at `ser`, the writers that it comes after; other open transactions' looks bound only commits.
     fn lower_bound_without_looks(&self, txn: Txn) -> Position {
         let state = self.running(txn);
-        let writes = state.writes.iter().map(|&key| self.last_position(key).max(self.last_looked(key)));
+        let writes =
+            state.writes.iter().map(|write| self.last_position(write.key).max(self.versions.looked(write.key)));
         let wrote = if self.txn(txn).sight == Sight::Everything { writes.max() } else { None };
         state.seen.max(state.seen_next).max(wrote.unwrap_or(Position::FIRST))
     }
@@ -221,30 +221,35 @@ impl Engine {
 
     /// Checks that the transaction can commit and gives it its place.
     pub(crate) fn commit_closed(&mut self, txn: Txn) -> Result<Position, Conflict> {
-        let (mut lower, upper) = (self.lower_bound(txn), self.overwritten(txn));
         let sight = self.txn(txn).sight;
-        if sight == Sight::Everything && upper != Position::NEVER {
+        let upper = self.overwritten(txn);
+        let read_only = self.running(txn).writes.is_empty();
+        let in_the_middle = sight == Sight::Everything && upper != Position::NEVER;
+        if in_the_middle {
+            self.running(txn).bounds.take();
+        }
+        let mut lower = self.lower_bound(txn);
+        if in_the_middle && !read_only {
             lower = lower.max(self.exact_looks(txn));
         }
-        let read_only = self.running(txn).writes.is_empty();
         self.see_overwritten(txn);
         let conflict = || Conflict(self.conflicting_key(txn));
-        let place = match sight {
-            Sight::Everything if upper != Position::NEVER => Some(lower),
-            Sight::Everything if read_only => Some(lower),
+        match sight {
+            Sight::Everything if read_only && lower >= upper => return Err(conflict()),
             Sight::Prefix { .. } if !self.fits(sight, lower, upper) => return Err(conflict()),
             Sight::StatementPrefix if !self.rows_are_last(txn) => return Err(conflict()),
             Sight::CausesAndVersions if !self.sees_what_it_read(txn) => return Err(conflict()),
-            _ => None,
-        };
+            _ => {}
+        }
         let Order::Closed(positions) = &mut self.order else { unreachable!("the order is closed") };
-        let position = match place {
-            None => positions.append(),
-            Some(lower) if upper == Position::NEVER => positions.after(lower),
-            Some(lower) => match positions.between(lower, upper) {
+        let position = match sight {
+            // Nobody can tell where exactly it was.
+            Sight::Everything if read_only => lower,
+            Sight::Everything if in_the_middle => match positions.between(lower, upper) {
                 Some(position) => position,
                 None => return Err(Conflict(self.conflicting_key(txn))),
             },
+            _ => positions.append(),
         };
         self.remember_looks(txn, if sight == Sight::Everything { position } else { lower });
         Ok(position)
@@ -253,12 +258,13 @@ impl Engine {
     /// Whoever it overwrites becomes a cause through version order.
     fn see_overwritten(&mut self, txn: Txn) {
         for at in 0..self.running(txn).writes.len() {
-            let key = self.running(txn).writes[at];
-            if let Some(last) = self.keys[key as usize].list.last().map(|last| last.writer) {
+            let key = self.running(txn).writes[at].key;
+            if let Some(last) = self.versions.list(key).last().map(|last| last.writer) {
                 let (session, number) = self.place(last);
-                self.before.join(txn, last);
-                let row = self.before.row_mut(txn);
-                row[session] = row[session].max(number);
+                if self.before.row(txn)[session] < number {
+                    self.before.join(txn, last);
+                    self.before.row_mut(txn)[session] = number;
+                }
             }
         }
     }
@@ -267,9 +273,8 @@ impl Engine {
     fn sees_what_it_read(&self, txn: Txn) -> bool {
         let row = self.before.row(txn);
         self.running(txn).reads.iter().all(|read| {
-            let versions = &self.keys[read.key as usize];
             let next = self.version_of(read.source, read.key).map_or(0, |index| index + 1);
-            versions.list.get(next).is_none_or(|next| {
+            self.versions.list(read.key).get(next).is_none_or(|next| {
                 let (session, number) = self.place(next.writer);
                 row[session] < number
             })
@@ -287,7 +292,10 @@ impl Engine {
     fn conflicting_key(&self, txn: Txn) -> u32 {
         let state = self.running(txn);
         let overwritten = state.reads.iter().find(|read| self.overwriting(read) != Position::NEVER);
-        overwritten.map(|read| read.key).or(state.writes.first().copied()).expect("who neither reads nor writes fits")
+        overwritten
+            .map(|read| read.key)
+            .or(state.writes.first().map(|write| write.key))
+            .expect("who neither reads nor writes fits")
     }
 
     /// Nobody may later put a version between what it read and the place from which it looked.
@@ -297,13 +305,10 @@ impl Engine {
         }
         for at in 0..self.running(txn).reads.len() {
             let read = self.running(txn).reads[at];
-            let index = self.version_of(read.source, read.key);
-            let versions = &mut self.keys[read.key as usize];
-            let looked = match index {
-                Some(index) => &mut versions.list[index].looked,
-                None => &mut versions.looked,
-            };
-            *looked = (*looked).max(place);
+            let next = self.version_of(read.source, read.key).map_or(0, |index| index + 1);
+            if next == self.versions.list(read.key).len() {
+                self.versions.look(read.key, place);
+            }
         }
     }
 }

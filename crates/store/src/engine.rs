@@ -7,18 +7,17 @@
 //! and reads are measured against the places. Either way the history so far, with all that its open transactions have
 //! read, stays within every transaction's level.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashMap;
 use skew_model::Level;
 
 use crate::choice::Place;
 use crate::clocks::{Clocks, join};
 use crate::open::Edges;
 use crate::position::{Position, Positions};
+use crate::running::{FirstWrite, Read, Running, Write};
 use crate::sight::Sight;
-use crate::versions::{INIT, Txn, Version, Versions};
+use crate::versions::{INIT, Numbered, Txn, Version, Versions};
 
 /// A transaction as the engine sees it.
 #[derive(Clone, Debug)]
@@ -28,61 +27,26 @@ pub(crate) struct Transaction {
     pub(crate) number: u32,
     pub(crate) sight: Sight,
     pub(crate) state: State,
+    /// How many keys it has written, once it has ended.
+    pub(crate) writes: u32,
+    /// Where these are among all of them.
+    pub(crate) first_write: u64,
     /// Its place in a closed commit order, once it has committed.
     pub(crate) position: Position,
+}
+
+impl Transaction {
     /// Whether it has committed writes.
-    pub(crate) wrote: bool,
+    pub(crate) fn wrote(&self) -> bool {
+        self.writes > 0 && self.state == State::Committed
+    }
 }
 
-/// What only a running transaction has. It is kept with the session, which runs one at a time, and used again.
-#[derive(Clone, Debug)]
-pub(crate) struct Running {
-    /// In a closed order: it sees at least everything up to here.
-    pub(crate) seen: Position,
-    /// The same from the next statement on.
-    pub(crate) seen_next: Position,
-    /// Who had committed before it began, where real time counts.
-    pub(crate) began_after: Option<Box<[u32]>>,
-    /// What it has read from others.
-    pub(crate) reads: Vec<Read>,
-    /// Whom it has read from, each once.
-    pub(crate) sources: Vec<Txn>,
-    /// How far `overwritten` has got.
-    pub(crate) known: Cell<Known>,
-    /// The keys that it has written.
-    pub(crate) writes: Vec<u32>,
-    /// For each of them, which of its operations was the last write.
-    pub(crate) last_writes: FxHashMap<u32, u32>,
-    pub(crate) statement: u32,
-    pub(crate) looks: Looks,
-}
-
-/// The first place at which one of the first reads is overwritten, as of a number of commits.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
-    pub(crate) commits: u64,
-    pub(crate) reads: usize,
-    pub(crate) overwritten: Position,
-}
-
-impl Known {
-    pub(crate) const NOTHING: Known = Known { commits: 0, reads: 0, overwritten: Position::NEVER };
-}
+/// So many of the last changes of versions are known one by one.
+const RECENT: usize = 4096;
 
 /// Up to so many sessions, each has a place of its own, whether others have ended or not.
 const FEW_SESSIONS: usize = 64;
-
-/// Up to so many reads of a transaction are looked through one by one.
-const FEW: usize = 32;
-
-/// A read from another transaction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Read {
-    pub(crate) key: u32,
-    pub(crate) source: Txn,
-    pub(crate) statement: u32,
-    pub(crate) own_row: OwnRow,
-}
 
 /// Whether the statement of a read is about to write the row, under its lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,6 +94,8 @@ pub(crate) struct Session {
     /// Its last committed transaction.
     pub(crate) last: Option<Txn>,
     pub(crate) last_position: Position,
+    /// Its transactions that are remembered.
+    pub(crate) txns: VecDeque<Txn>,
 }
 
 /// What is known of the commit order.
@@ -159,7 +125,11 @@ pub(crate) struct Engine {
     pub(crate) txns: Vec<Transaction>,
     /// The first transaction that is remembered.
     pub(crate) base: Txn,
-    pub(crate) keys: Vec<Versions>,
+    pub(crate) versions: Versions,
+    /// The keys that ended transactions have written, in the order in which they ended.
+    written: VecDeque<u32>,
+    /// How many of these have been forgotten.
+    written_before: u64,
     /// `(so ∪ wr)⁺`.
     pub(crate) causes: Clocks,
     /// While the order is open, everything that must come before; once it is closed, `(so ∪ wr ∪ ww)⁺`.
@@ -174,6 +144,10 @@ pub(crate) struct Engine {
     pub(crate) open: Vec<Txn>,
     /// How often the versions of keys have changed.
     pub(crate) commits: u64,
+    /// Who did so the last times.
+    recent: VecDeque<Txn>,
+    /// How often transactions that look from a place have read.
+    pub(crate) looks: u64,
 }
 
 impl Engine {
@@ -188,7 +162,9 @@ impl Engine {
             closed: VecDeque::new(),
             txns: Vec::new(),
             base: 0,
-            keys: Vec::new(),
+            versions: Versions::default(),
+            written: VecDeque::new(),
+            written_before: 0,
             causes: Clocks::new(),
             before: Clocks::new(),
             order,
@@ -197,6 +173,8 @@ impl Engine {
             forgotten_position: Position::FIRST,
             open: Vec::new(),
             commits: 1,
+            recent: VecDeque::new(),
+            looks: 0,
         }
     }
 
@@ -205,19 +183,8 @@ impl Engine {
         if let Some(place) = self.free_place() {
             return place;
         }
-        let running = Running {
-            seen: Position::FIRST,
-            seen_next: Position::FIRST,
-            began_after: None,
-            reads: Vec::new(),
-            sources: Vec::new(),
-            known: Cell::new(Known::NOTHING),
-            writes: Vec::new(),
-            last_writes: FxHashMap::default(),
-            statement: 0,
-            looks: Looks::Any,
-        };
-        self.sessions.push(Session { number: 0, open: None, running, last: None, last_position: Position::FIRST });
+        let (last_position, txns) = (Position::FIRST, VecDeque::new());
+        self.sessions.push(Session { number: 0, open: None, running: Running::new(), last: None, last_position, txns });
         self.committed.push(0);
         self.forgotten.push(0);
         self.causes.widen(self.sessions.len());
@@ -243,18 +210,14 @@ impl Engine {
 
     /// The session at this place has ended.
     pub(crate) fn close_session(&mut self, place: u32) {
-        // Large transactions leave large buffers behind.
-        let running = &mut self.sessions[place as usize].running;
-        (running.reads, running.sources, running.writes) = (Vec::new(), Vec::new(), Vec::new());
-        (running.last_writes, running.began_after) = (FxHashMap::default(), None);
+        self.sessions[place as usize].running = Running::new();
         if !self.closed.contains(&place) {
             self.closed.push_back(place);
         }
     }
 
     pub(crate) fn key(&mut self) -> u32 {
-        self.keys.push(Versions::new());
-        self.keys.len() as u32 - 1
+        self.versions.push_key()
     }
 
     pub(crate) fn txn(&self, txn: Txn) -> &Transaction {
@@ -283,18 +246,12 @@ impl Engine {
         let timed = self.recency == Recency::Commit || level == Level::Sser;
         let txn = self.base + self.txns.len() as u32;
         let seen = self.first_seen(session, timed);
-        let began_after = timed.then(|| self.committed.clone().into_boxed_slice());
+        let began_after = (timed && sight == Sight::SessionAndSources).then(|| self.committed.clone());
         let state = &mut self.sessions[session as usize];
         state.number += 1;
         state.open = Some(txn);
-        let running = &mut state.running;
-        (running.seen, running.seen_next) = (seen, seen);
-        (running.began_after, running.statement, running.looks) = (began_after, 0, looks);
-        running.reads.clear();
-        running.sources.clear();
-        running.known.set(Known::NOTHING);
-        running.writes.clear();
-        running.last_writes.clear();
+        state.txns.push_back(txn);
+        state.running.begin(seen, began_after, looks);
         self.open.push(txn);
         let number = state.number;
         self.txns.push(Transaction {
@@ -302,10 +259,11 @@ impl Engine {
             number,
             sight,
             state: State::Open,
+            writes: 0,
+            first_write: 0,
             position: Position::NEVER,
-            wrote: false,
         });
-        self.begin_clocks(txn);
+        self.begin_clocks(txn, timed);
         txn
     }
 
@@ -316,18 +274,16 @@ impl Engine {
         }
     }
 
-    fn begin_clocks(&mut self, txn: Txn) {
+    fn begin_clocks(&mut self, txn: Txn, timed: bool) {
         self.causes.push();
         self.before.push();
         if let Order::Open(edges) = &mut self.order {
             edges.push();
         }
-        let (session, began_after) = (self.txn(txn).session, self.running(txn).began_after.clone());
+        let session = self.txn(txn).session;
+        let seen = if timed { &self.committed } else { &self.forgotten };
         for clocks in [&mut self.causes, &mut self.before] {
-            join(clocks.row_mut(txn), &self.forgotten);
-            if let Some(began_after) = &began_after {
-                join(clocks.row_mut(txn), began_after);
-            }
+            join(clocks.row_mut(txn), seen);
         }
         if let Some(last) = self.sessions[session as usize].last.filter(|&last| last >= self.base) {
             self.follow(last, txn);
@@ -363,13 +319,68 @@ impl Engine {
         Some(Place { session: session as u32, txn: number - 1 })
     }
 
-    /// Whether the transaction wrote the key (and committed).
+    /// The same by numbers.
+    pub(crate) fn numbered(&self, txn: Txn) -> Numbered {
+        numbered(&self.txns, self.base, txn)
+    }
+
+    /// Which version of the key the transaction wrote, if it did (and committed).
     pub(crate) fn version_of(&self, txn: Txn, key: u32) -> Option<usize> {
         if txn == INIT || txn < self.base {
             return None;
         }
-        let (session, number) = self.place(txn);
-        self.keys[key as usize].by(session as u32, number)
+        let (list, chains) = (self.versions.list(key), self.versions.chains(key));
+        if chains.is_empty() {
+            return list.iter().rposition(|version| version.writer == txn);
+        }
+        let Numbered { session, number } = self.numbered(txn);
+        let chain = &chains[chains.binary_search_by_key(&session, |chain| chain.session).ok()?];
+        let (write, index) = chain.writes[chain.up_to(number).checked_sub(1)?];
+        (write == number).then_some(index as usize)
+    }
+
+    /// For each session, the last version of the key by its transactions up to the number in the clock.
+    pub(crate) fn each_seen(&self, key: u32, clock: &[u32], mut found: impl FnMut(Txn, Numbered)) {
+        let (list, chains) = (self.versions.list(key), self.versions.chains(key));
+        // A clock may have been taken when there were fewer sessions.
+        let limit = |session: u32| clock.get(session as usize).copied().unwrap_or(0);
+        if chains.is_empty() {
+            for (index, version) in list.iter().enumerate() {
+                let place = self.numbered(version.writer);
+                let is_seen = |place: Numbered| place.number <= limit(place.session);
+                let mut later = list[index + 1..].iter().map(|later| self.numbered(later.writer));
+                if is_seen(place) && !later.any(|later| later.session == place.session && is_seen(later)) {
+                    found(version.writer, place);
+                }
+            }
+            return;
+        }
+        for chain in chains {
+            if let Some(at) = chain.up_to(limit(chain.session)).checked_sub(1) {
+                let (number, index) = chain.writes[at];
+                found(list[index as usize].writer, Numbered { session: chain.session, number });
+            }
+        }
+    }
+
+    /// The keys that an ended transaction has written.
+    pub(crate) fn writes_of(&self, txn: Txn) -> impl Iterator<Item = u32> + '_ {
+        let Transaction { first_write, writes, .. } = *self.txn(txn);
+        let first = (first_write.saturating_sub(self.written_before)) as usize;
+        self.written.range(first..first + writes as usize).copied()
+    }
+
+    /// Who has changed versions since there were so many changes; `None` if that was too long ago.
+    pub(crate) fn changes_since(&self, commits: u64) -> Option<impl Iterator<Item = Txn> + '_> {
+        let count = usize::try_from(self.commits - commits).ok()?;
+        let first = self.recent.len().checked_sub(count)?;
+        Some(self.recent.range(first..).copied())
+    }
+
+    /// All versions may have changed.
+    pub(crate) fn everything_changed(&mut self) {
+        self.commits += 1;
+        self.recent.clear();
     }
 
     /// The next operations belong to a new statement.
@@ -384,8 +395,11 @@ impl Engine {
             _ => Position::FIRST,
         };
         let running = self.running_mut(txn);
-        running.known.set(Known::NOTHING);
         running.statement += 1;
+        running.first_read = running.reads.len();
+        if sight == Sight::StatementPrefix {
+            running.forget_known();
+        }
         running.seen = running.seen.max(running.seen_next).max(now);
         if taken { Snapshot::New } else { Snapshot::Old }
     }
@@ -409,30 +423,23 @@ impl Engine {
         if source != INIT && source >= self.base {
             self.add_cause(source, txn);
         }
+        self.looks += u64::from(sight.looks_from_a_place());
         let reader = self.running_mut(txn);
-        let read = Read { key, source, statement, own_row };
-        // A read again of the same is nothing new; in a long transaction it is cheaper to keep it than to look.
-        if reader.reads.len() >= FEW || !reader.reads.contains(&read) {
-            reader.reads.push(read);
-        }
-        if source != INIT && reader.sources.last() != Some(&source) && !reader.sources.contains(&source) {
-            reader.sources.push(source);
-        }
+        reader.looks_made += u64::from(sight.looks_from_a_place());
+        reader.add_read(Read { key, source, statement, own_row });
     }
 
     /// Which of its operations was the last write of the key.
     pub(crate) fn last_write(&self, txn: Txn, key: u32) -> Option<u32> {
-        self.running(txn).last_writes.get(&key).copied()
+        self.running(txn).last_write(key)
     }
 
     /// The transaction's operation with this number writes the key.
     pub(crate) fn write(&mut self, txn: Txn, key: u32, operation: u32) -> Result<(), Conflict> {
-        let running = self.running_mut(txn);
-        if running.last_writes.insert(key, operation).is_some() {
+        if self.running_mut(txn).write(key, operation) == FirstWrite::No {
             return Ok(());
         }
-        running.writes.push(key);
-        self.keys[key as usize].dirty.push(txn);
+        self.versions.write(key, txn);
         match self.order {
             Order::Open(_) => Ok(()),
             Order::Closed(_) => self.may_write(txn, key),
@@ -441,15 +448,9 @@ impl Engine {
 
     /// The transaction's last write of the key is undone; the one before is its operation with this number.
     pub(crate) fn unwrite(&mut self, txn: Txn, key: u32, before: Option<u32>) {
-        let running = self.running_mut(txn);
-        if let Some(before) = before {
-            running.last_writes.insert(key, before);
-            return;
+        if self.running_mut(txn).unwrite(key, before) == FirstWrite::Yes {
+            self.versions.unwrite(key, txn);
         }
-        running.last_writes.remove(&key);
-        let at = running.writes.iter().rposition(|&written| written == key);
-        at.into_iter().for_each(|at| _ = running.writes.remove(at));
-        self.keys[key as usize].dirty.retain(|&writer| writer != txn);
     }
 
     /// Commits, or says where it cannot.
@@ -459,21 +460,22 @@ impl Engine {
             Order::Closed(_) => self.commit_closed(txn)?,
         };
         let (session, number) = self.place(txn);
-        self.commits += 1;
-        for at in 0..self.running(txn).writes.len() {
-            let key = self.running(txn).writes[at];
-            let operation = self.last_write(txn, key).expect("a key that was written has a last write");
-            let versions = &mut self.keys[key as usize];
-            versions.dirty.retain(|&writer| writer != txn);
-            let version = Version { writer: txn, operation, position, looked: Position::FIRST };
-            versions.push(version, session as u32, number);
+        let writes = &self.sessions[session].running.writes;
+        for &Write { key, operation } in writes {
+            let version = Version { position, writer: txn, operation };
+            self.versions.commit(key, version, |writer| numbered(&self.txns, self.base, writer));
         }
-        let wrote = !self.running(txn).writes.is_empty();
-        let committed = self.txn_mut(txn);
-        (committed.position, committed.wrote) = (position, wrote);
+        if !writes.is_empty() {
+            self.commits += 1;
+            self.recent.push_back(txn);
+            if self.recent.len() > RECENT {
+                self.recent.pop_front();
+            }
+        }
         let state = &mut self.sessions[session];
         (state.last, state.last_position) = (Some(txn), position);
         self.committed[session] = number;
+        self.txn_mut(txn).position = position;
         self.end(txn, State::Committed);
         Ok(())
     }
@@ -481,17 +483,36 @@ impl Engine {
     /// Rolls back. What the transaction wrote stays where `ru` can see it.
     pub(crate) fn roll_back(&mut self, txn: Txn, state: State) {
         for at in 0..self.running(txn).writes.len() {
-            let key = self.running(txn).writes[at];
-            self.keys[key as usize].rolled_back(txn);
+            let key = self.running(txn).writes[at].key;
+            self.versions.roll_back(key, txn);
         }
         self.end(txn, state);
     }
 
     fn end(&mut self, txn: Txn, state: State) {
         self.open.retain(|&open| open != txn);
+        let session = self.txn(txn).session as usize;
+        let first_write = self.written_before + self.written.len() as u64;
+        let writes = &self.sessions[session].running.writes;
+        let count = writes.len() as u32;
+        self.written.extend(writes.iter().map(|write| write.key));
         let ended = self.txn_mut(txn);
-        ended.state = state;
-        let session = ended.session as usize;
+        (ended.state, ended.writes, ended.first_write) = (state, count, first_write);
         self.sessions[session].open = None;
     }
+
+    /// Forgets what the transactions before this one have written.
+    pub(crate) fn forget_writes(&mut self, before: Txn) {
+        let kept = self.txns[(before - self.base) as usize..].iter().filter(|txn| txn.writes > 0);
+        let all = self.written_before + self.written.len() as u64;
+        let first = kept.map(|txn| txn.first_write).min().unwrap_or(all);
+        self.written.drain(..(first - self.written_before) as usize);
+        self.written_before = first;
+    }
+}
+
+/// Where a transaction comes among those of its session.
+pub(crate) fn numbered(txns: &[Transaction], base: Txn, txn: Txn) -> Numbered {
+    let Transaction { session, number, .. } = txns[(txn - base) as usize];
+    Numbered { session, number }
 }

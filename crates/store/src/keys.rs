@@ -7,9 +7,10 @@ use std::ops::Bound;
 use skew_model::Key;
 
 use crate::error::Error;
-use crate::record::{KeyRecord, Record};
+use crate::record::{Initial, Record};
 use crate::spaces::{NAMES, Range, Space};
 use crate::store::Store;
+use crate::versions::Txn;
 
 impl<V: Clone> Store<V> {
     /// The key with this name.
@@ -64,7 +65,6 @@ impl<V: Clone> Store<V> {
     fn new_key(&mut self, key: u32) {
         let number = self.engine.key();
         debug_assert_eq!(number, key, "the engine numbers keys as they are made");
-        self.keys.push(KeyRecord { initial: None, settled: None });
     }
 
     /// What the key is called: its name, or where it is.
@@ -85,13 +85,13 @@ impl<V: Clone> Store<V> {
     /// Gives a key that has just been made, in a space that nobody has looked at, the value that it has before anybody
     /// writes it.
     pub fn init_new(&mut self, key: Key, value: V) {
-        self.keys[key.0 as usize].initial = Some(value);
+        self.set_initial(key.0, Initial { value: Some(value), settled: None });
     }
 
     /// Gives a key the value that it has before anybody writes it.
     pub fn init(&mut self, key: Key, value: V) -> Result<(), Error> {
         let used = !self.records.is_empty() || self.engine.base > 0;
-        let written = !self.engine.keys[key.0 as usize].list.is_empty();
+        let written = !self.engine.versions.list(key.0).is_empty();
         let looked = |(at, record): (usize, &Record)| {
             let ops = self.operations.of(&self.engine, self.engine.base + at as u32, record);
             ops.iter().any(|op| op.key == key.0) || !record.scans.is_empty()
@@ -99,8 +99,26 @@ impl<V: Clone> Store<V> {
         if used && (written || self.engine.base > 0 || self.records.iter().enumerate().any(looked)) {
             return Err(Error::LateInit { key: self.key_name(key).into_owned() });
         }
-        self.keys[key.0 as usize].initial = Some(value);
+        self.set_initial(key.0, Initial { value: Some(value), settled: None });
         Ok(())
+    }
+
+    /// What the key holds before anybody who is remembered writes it.
+    pub(crate) fn initial(&self, key: u32) -> Option<&V> {
+        self.initials.get(key as usize)?.value.as_ref()
+    }
+
+    /// Who wrote that and has been forgotten.
+    pub(crate) fn settled(&self, key: u32) -> Option<(Txn, u32)> {
+        self.initials.get(key as usize)?.settled
+    }
+
+    pub(crate) fn set_initial(&mut self, key: u32, initial: Initial<V>) {
+        let at = key as usize;
+        if self.initials.len() <= at {
+            self.initials.resize(at + 1, Initial { value: None, settled: None });
+        }
+        self.initials[at] = initial;
     }
 }
 

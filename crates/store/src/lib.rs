@@ -4,7 +4,7 @@
 //! - [`choice`]: the one place where nondeterminism enters; [`strategies`], [`picks`]: ways to choose
 //! - `sight`: what a level lets a transaction see, from the level's definition
 //! - `versions`, `clocks`, `position`: who wrote what, what comes before what, places in a commit order
-//! - `engine`, `open`, `closed`: who may read from whom, while the commit order is open and once it is closed
+//! - `running`, `engine`, `open`, `closed`: who may read from whom, while the commit order is open and once it is closed
 //! - `candidates`: whom a read may read from
 //! - `spaces`, `keys`, `scans`: how keys are found, and what scans did not find
 //! - `locks`, `sessions`, [`store`], `looking`, `savepoint`: the store itself
@@ -42,6 +42,7 @@ mod record;
 pub mod replay;
 pub mod retention;
 mod run;
+mod running;
 mod savepoint;
 mod scans;
 mod scheduler;

@@ -13,15 +13,15 @@ use crate::versions::{INIT, Txn};
 impl<V: Clone> Store<V> {
     /// What the last committed version of the key holds; in an open commit order, the last one that arrived.
     pub fn latest(&self, key: Key) -> Option<&V> {
-        match self.engine.keys[key.0 as usize].list.last() {
-            None => self.keys[key.0 as usize].initial.as_ref(),
+        match self.engine.versions.list(key.0).last() {
+            None => self.initial(key.0),
             Some(last) => self.ops(last.writer)[last.operation as usize].value.as_ref(),
         }
     }
 
     /// The running transactions that have written the key.
     pub fn writers(&self, key: Key) -> impl Iterator<Item = TxnId> + '_ {
-        let dirty = self.engine.keys[key.0 as usize].dirty.iter();
+        let dirty = self.engine.versions.dirty(key.0).iter();
         dirty.filter(|&&writer| self.engine.txn(writer).state == State::Open).map(|&writer| TxnId(writer))
     }
 
@@ -29,7 +29,7 @@ impl<V: Clone> Store<V> {
     /// the statement at `mvrc`, of the first statement elsewhere. See [`crate::Reads::Snapshot`].
     pub fn changed_since_snapshot(&self, txn: TxnId, key: Key) -> Result<bool, Error> {
         self.must_be_open(txn)?;
-        let last = self.engine.keys[key.0 as usize].list.last();
+        let last = self.engine.versions.list(key.0).last();
         Ok(last.is_some_and(|last| self.record(last.writer).ended > self.snapshot(txn.0)))
     }
 
@@ -44,7 +44,7 @@ impl<V: Clone> Store<V> {
             return None;
         }
         let taken = self.snapshot(txn);
-        let versions = self.engine.keys[key as usize].list.iter().rev();
+        let versions = self.engine.versions.list(key).iter().rev();
         let shown = versions.map(|version| version.writer).find(|&writer| self.record(writer).ended <= taken);
         let shown = shown.unwrap_or(INIT);
         Some(self.engine.has_place(txn, key, shown).then_some(shown))
@@ -70,10 +70,10 @@ impl<V: Clone> Store<V> {
 
     /// What some version of the key holds: the first value that anybody wrote, or the initial one.
     pub fn any_value(&self, key: Key) -> Option<&V> {
-        let versions = self.engine.keys[key.0 as usize].list.iter();
+        let versions = self.engine.versions.list(key.0).iter();
         let mut written =
             versions.filter_map(|version| self.ops(version.writer)[version.operation as usize].value.as_ref());
-        written.next().or(self.keys[key.0 as usize].initial.as_ref())
+        written.next().or(self.initial(key.0))
     }
 
     /// The entry that a cell was made with: the last one before it.
@@ -83,6 +83,6 @@ impl<V: Clone> Store<V> {
 
     /// How many keys there are: the next one gets this number.
     pub fn key_count(&self) -> usize {
-        self.engine.keys.len()
+        self.engine.versions.key_count()
     }
 }

@@ -7,8 +7,9 @@
 
 use crate::clocks::{covers, join};
 use crate::engine::{Engine, Order};
+use crate::running::{FEW, Read};
 use crate::sight::Sight;
-use crate::versions::{INIT, Txn, partition_from_end};
+use crate::versions::{INIT, Numbered, Txn, partition_from_end};
 
 /// Who comes right after whom.
 #[derive(Clone, Debug)]
@@ -70,19 +71,14 @@ impl Engine {
     pub(crate) fn floors(&self, reader: Txn, key: u32, floors: &mut Vec<Txn>) {
         floors.clear();
         let txn = self.txn(reader);
-        let versions = &self.keys[key as usize];
+        let add = |writer, _| floors.push(writer);
         match txn.sight {
-            Sight::Causes => floors.extend(versions.seen_by(self.causes.row(reader)).map(|seen| seen.writer)),
-            Sight::CausesAndVersions => {
-                floors.extend(versions.seen_by(self.before.row(reader)).map(|seen| seen.writer))
-            }
+            Sight::Causes => self.each_seen(key, self.causes.row(reader), add),
+            Sight::CausesAndVersions => self.each_seen(key, self.before.row(reader), add),
             Sight::SessionAndSources => {
                 match &self.running(reader).began_after {
-                    Some(clock) => floors.extend(self.seen_by_short(key, clock)),
-                    None => {
-                        let last = versions.chain(txn.session).and_then(|chain| chain.writes.last());
-                        floors.extend(last.map(|&(_, index)| versions.list[index as usize].writer));
-                    }
+                    Some(clock) => self.each_seen(key, clock, add),
+                    None => floors.extend(self.last_of_session(key, txn.session)),
                 }
                 self.sources_that_write(reader, key, floors);
             }
@@ -91,18 +87,28 @@ impl Engine {
         }
     }
 
-    /// Like `seen_by`, for a clock that was taken when there were fewer sessions.
-    fn seen_by_short<'a>(&'a self, key: u32, clock: &'a [u32]) -> impl Iterator<Item = Txn> + 'a {
-        let versions = &self.keys[key as usize];
-        versions.chains.iter().filter_map(|chain| {
-            let number = clock.get(chain.session as usize).copied().unwrap_or(0);
-            let at = chain.up_to(number).checked_sub(1)?;
-            Some(versions.list[chain.writes[at].1 as usize].writer)
-        })
+    /// The session's last version of the key.
+    fn last_of_session(&self, key: u32, session: u32) -> Option<Txn> {
+        let (list, chains) = (self.versions.list(key), self.versions.chains(key));
+        if chains.is_empty() {
+            let mut writers = list.iter().rev().map(|version| version.writer);
+            return writers.find(|&writer| self.txn(writer).session == session);
+        }
+        let chain = &chains[chains.binary_search_by_key(&session, |chain| chain.session).ok()?];
+        chain.writes.last().map(|&(_, index)| list[index as usize].writer)
     }
 
     fn sources_that_write(&self, reader: Txn, key: u32, floors: &mut Vec<Txn>) {
-        for &source in &self.running(reader).sources {
+        let (running, list) = (self.running(reader), self.versions.list(key));
+        if list.len() < running.sources.len() {
+            for version in list.iter().filter(|version| running.has_source(version.writer)) {
+                if !floors.contains(&version.writer) {
+                    floors.push(version.writer);
+                }
+            }
+            return;
+        }
+        for &source in &running.sources {
             if self.version_of(source, key).is_some() && !floors.contains(&source) {
                 floors.push(source);
             }
@@ -121,21 +127,74 @@ impl Engine {
             }
             _ => return,
         };
-        let (session, number) = self.place(source);
+        let own = self.numbered(source);
         let (old, new) = (clocks.row(reader), clocks.row(source));
-        let versions = &self.keys[key as usize];
-        for seen in versions.seen_by(new) {
-            if seen.number > old[seen.session as usize] && seen.session as usize != session {
-                floors.push(seen.writer);
+        self.each_seen(key, new, |writer, seen| {
+            if seen.number > old[seen.session as usize] && seen.session != own.session {
+                floors.push(writer);
+            }
+        });
+        // The source itself, or its session's last write before it.
+        if let Some((writer, number)) = self.last_up_to(key, own)
+            && number > old[own.session as usize]
+        {
+            floors.push(writer);
+        }
+    }
+
+    /// The last version of the key by transactions of the session up to this number.
+    fn last_up_to(&self, key: u32, limit: Numbered) -> Option<(Txn, u32)> {
+        let (list, chains) = (self.versions.list(key), self.versions.chains(key));
+        if chains.is_empty() {
+            let writers = list.iter().rev().map(|version| (version.writer, self.numbered(version.writer)));
+            let mut of_session = writers.filter(|(_, place)| place.session == limit.session);
+            return of_session
+                .find(|(_, place)| place.number <= limit.number)
+                .map(|(writer, place)| (writer, place.number));
+        }
+        let chain = &chains[chains.binary_search_by_key(&limit.session, |chain| chain.session).ok()?];
+        let (number, index) = chain.writes[chain.up_to(limit.number).checked_sub(1)?];
+        Some((list[index as usize].writer, number))
+    }
+
+    /// The reads whose keys somebody has written whom the reader would see only because it now reads from `source`; in a
+    /// transaction with few reads, all of them.
+    pub(crate) fn reads_in_question(&self, reader: Txn, source: Txn, found: &mut Vec<usize>) {
+        found.clear();
+        let running = self.running(reader);
+        let all = running.reads.len();
+        let clocks = match self.txn(reader).sight {
+            Sight::Causes => &self.causes,
+            Sight::CausesAndVersions => &self.before,
+            Sight::SessionAndSources if all > FEW && (self.txn(source).writes as usize) < all => {
+                found.extend(self.writes_of(source).flat_map(|key| running.reads_of(key)));
+                found.sort_unstable();
+                return;
+            }
+            Sight::SessionAndSources => return found.extend(0..all),
+            _ => return,
+        };
+        let own = self.numbered(source);
+        let (old, new) = (clocks.row(reader), clocks.row(source));
+        let ranges = || {
+            let limits = new.iter().zip(old).enumerate().take(self.sessions.len());
+            let limits = limits.map(move |(session, (&new, &old))| {
+                (session, old, if session == own.session as usize { own.number } else { new })
+            });
+            limits.filter(|&(_, old, new)| new > old)
+        };
+        if all <= FEW || ranges().map(|(_, old, new)| (new - old) as usize).sum::<usize>() > all {
+            return found.extend(0..all);
+        }
+        for (session, old, new) in ranges() {
+            let forgotten = self.forgotten[session];
+            let txns = &self.sessions[session].txns;
+            for txn in txns.range((old.max(forgotten) - forgotten) as usize..(new - forgotten) as usize) {
+                found.extend(self.writes_of(*txn).flat_map(|key| running.reads_of(key)));
             }
         }
-        // The source itself, or its session's last write before it.
-        let Some(chain) = versions.chain(session as u32) else { return };
-        let Some(at) = chain.up_to(number).checked_sub(1) else { return };
-        let (write, index) = chain.writes[at];
-        if write > old[session] {
-            floors.push(versions.list[index as usize].writer);
-        }
+        found.sort_unstable();
+        found.dedup();
     }
 
     /// Whether the reader has read from the source before or has it in its past, so that nothing new comes with it.
@@ -145,31 +204,50 @@ impl Engine {
             Sight::Causes => self.causes.row(reader)[session] >= number,
             Sight::CausesAndVersions => self.before.row(reader)[session] >= number,
             Sight::EarlierSources => false,
-            _ => self.running(reader).sources.contains(&source),
+            _ => self.running(reader).has_source(source),
         }
     }
 
     /// The first transaction of each session that the reader, at `cc`, must not come to see through another source.
     pub(crate) fn forbidden(&self, reader: Txn, forbidden: &mut Vec<u32>) {
         forbidden.clear();
-        if self.txn(reader).sight != Sight::Causes || self.running(reader).reads.is_empty() {
+        let running = self.running(reader);
+        if self.txn(reader).sight != Sight::Causes || running.reads.is_empty() {
             return;
         }
-        forbidden.resize(self.before.width(), u32::MAX);
-        for read in &self.running(reader).reads {
-            let known = read.source != INIT && read.source >= self.base;
-            let versions = &self.keys[read.key as usize];
-            for chain in &versions.chains {
-                let fine = |&(_, index): &(u32, u32)| {
-                    let writer = versions.list[index as usize].writer;
-                    let (session, number) = if known { self.place(read.source) } else { return false };
-                    writer == read.source || self.before.row(writer)[session] < number
-                };
-                let first = partition_from_end(&chain.writes, fine);
-                if let Some(&(number, _)) = chain.writes.get(first) {
-                    let least = &mut forbidden[chain.session as usize];
-                    *least = number.min(*least);
-                }
+        if running.reads.len() <= FEW {
+            forbidden.resize(self.before.width(), u32::MAX);
+            running.reads.iter().for_each(|read| self.forbid(read, forbidden));
+            return;
+        }
+        // What was forbidden stays so. More may be by now; that is found when a candidate is tested.
+        let mut known = running.forbidden.borrow_mut();
+        known.first.resize(self.before.width(), u32::MAX);
+        running.reads[known.reads..].iter().for_each(|read| self.forbid(read, &mut known.first));
+        known.reads = running.reads.len();
+        forbidden.extend_from_slice(&known.first);
+    }
+
+    /// Nobody may be seen who comes after what was read, and wrote the key.
+    fn forbid(&self, read: &Read, forbidden: &mut [u32]) {
+        let known = read.source != INIT && read.source >= self.base;
+        let source = known.then(|| self.place(read.source));
+        let fine = |writer: Txn| {
+            let Some((session, number)) = source else { return false };
+            writer == read.source || self.before.row(writer)[session] < number
+        };
+        let (list, chains) = (self.versions.list(read.key), self.versions.chains(read.key));
+        if chains.is_empty() {
+            for version in list.iter().filter(|version| !fine(version.writer)) {
+                let (session, number) = self.place(version.writer);
+                forbidden[session] = number.min(forbidden[session]);
+            }
+        }
+        for chain in chains {
+            let first = partition_from_end(&chain.writes, |&(_, index)| fine(list[index as usize].writer));
+            if let Some(&(number, _)) = chain.writes.get(first) {
+                let least = &mut forbidden[chain.session as usize];
+                *least = number.min(*least);
             }
         }
     }
@@ -206,8 +284,10 @@ impl Engine {
             return true;
         }
         let mut targets: Vec<Target> = Vec::new();
-        let mut scratch = Vec::new();
-        for read in &self.running(reader).reads {
+        let (mut scratch, mut in_question) = (Vec::new(), Vec::new());
+        self.reads_in_question(reader, source, &mut in_question);
+        for at in in_question {
+            let read = &self.running(reader).reads[at];
             self.new_floors(reader, source, read.key, &mut scratch);
             scratch.retain(|&floor| floor != read.source);
             if scratch.is_empty() {
@@ -267,7 +347,9 @@ impl Engine {
         if source == INIT || source < self.base || self.is_cause(source, reader) {
             return;
         }
-        for at in 0..self.running(reader).reads.len() {
+        let mut in_question = Vec::new();
+        self.reads_in_question(reader, source, &mut in_question);
+        for at in in_question {
             let read = self.running(reader).reads[at];
             self.new_floors(reader, source, read.key, &mut floors);
             for &floor in floors.iter().filter(|&&floor| floor != read.source) {

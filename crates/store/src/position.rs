@@ -3,31 +3,29 @@
 
 /// A place in the commit order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Position {
-    label: u64,
-    /// Tells places with one label apart; grows with every place given.
-    serial: u64,
-}
+pub(crate) struct Position(u64);
 
 impl Position {
     /// The initial transaction's.
-    pub(crate) const FIRST: Position = Position { label: 0, serial: 0 };
+    pub(crate) const FIRST: Position = Position(0);
     /// Later than everything.
-    pub(crate) const NEVER: Position = Position { label: u64::MAX, serial: u64::MAX };
+    pub(crate) const NEVER: Position = Position(u64::MAX);
 }
 
 /// How far apart two places at the end of the order are: room for what is put between them later.
-const GAP: u64 = 1 << 24;
+const GAP: u64 = 1 << 31;
 
 /// Gives out places.
 #[derive(Clone, Debug)]
 pub(crate) struct Positions {
     end: Position,
+    /// How many places have been given in the middle.
+    middle: u64,
 }
 
 impl Positions {
     pub(crate) fn new() -> Self {
-        Positions { end: Position::FIRST }
+        Positions { end: Position::FIRST, middle: 0 }
     }
 
     /// The last place at the end of the order so far.
@@ -37,35 +35,42 @@ impl Positions {
 
     /// A place after all others.
     pub(crate) fn append(&mut self) -> Position {
-        self.end = Position { label: self.end.label + GAP, serial: self.end.serial + 1 };
+        self.end = Position(self.end.0 + GAP);
         self.end
     }
 
-    /// A place after `lower` and before `upper`, if there is room.
+    /// A place after `lower` and before `upper`, if there is room: somewhere around the middle, so that two who are put
+    /// there one after the other get different places.
     pub(crate) fn between(&mut self, lower: Position, upper: Position) -> Option<Position> {
-        let label = room(lower, upper)?;
-        self.end.serial += 1;
-        Some(Position { label, serial: self.end.serial })
-    }
-
-    /// A place right after `lower`: before whatever is at the end of the order later on.
-    pub(crate) fn after(&mut self, lower: Position) -> Position {
-        self.end.serial += 1;
-        Position { label: lower.label, serial: self.end.serial }
+        if !has_room(lower, upper) {
+            return None;
+        }
+        self.middle += 1;
+        let quarter = (upper.0 - lower.0) / 4;
+        let shift = if quarter == 0 { 0 } else { self.middle.wrapping_mul(0x9e37_79b9_7f4a_7c15) % (2 * quarter) };
+        Some(Position(lower.0 + quarter.max(1) + shift))
     }
 }
 
 /// Whether a place can be given between the two.
 pub(crate) fn has_room(lower: Position, upper: Position) -> bool {
-    room(lower, upper).is_some()
+    upper.0.saturating_sub(lower.0) > 1
 }
 
-fn room(lower: Position, upper: Position) -> Option<u64> {
-    let space = upper.label.checked_sub(lower.label)?;
-    match space {
-        0 => None,
-        // The same label and a later serial is after `lower`, and a smaller label is before `upper`.
-        1 => Some(lower.label),
-        _ => Some(lower.label + space / 2),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_between_is_between() {
+        let mut positions = Positions::new();
+        let (mut lower, upper) = (positions.append(), positions.append());
+        let mut given = 0;
+        while let Some(between) = positions.between(lower, upper) {
+            assert!(lower < between && between < upper);
+            (lower, given) = (between, given + 1);
+        }
+        assert!(given > 20, "{given} places");
+        assert!(!has_room(upper, lower));
     }
 }

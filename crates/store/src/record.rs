@@ -76,9 +76,9 @@ impl Part {
 
 /// A key's value before anybody who is remembered wrote it.
 #[derive(Clone, Debug)]
-pub(crate) struct KeyRecord<V> {
-    pub(crate) initial: Option<V>,
-    /// The forgotten transaction whose version the initial value is, and which of its operations wrote it.
+pub(crate) struct Initial<V> {
+    pub(crate) value: Option<V>,
+    /// The forgotten transaction whose version it is, and which of its operations wrote it.
     pub(crate) settled: Option<(Txn, u32)>,
 }
 

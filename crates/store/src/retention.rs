@@ -8,10 +8,12 @@
 //! one that wrote after reading old versions, since it comes before others in the order. Keys are never forgotten.
 
 use crate::clocks::join;
-use crate::engine::{Engine, Order, Read, State};
+use crate::engine::{Engine, Order, State, numbered};
 use crate::position::Position;
+use crate::record::Initial;
+use crate::running::Read;
 use crate::store::Store;
-use crate::versions::{INIT, Txn, Versions};
+use crate::versions::{INIT, Txn};
 
 impl<V: Clone> Store<V> {
     /// Forgets what is older than the last `keep` transactions, once there is as much again.
@@ -26,26 +28,27 @@ impl<V: Clone> Store<V> {
         if cut == self.engine.base {
             return;
         }
-        for key in 0..self.keys.len() {
+        let mut touched: Vec<u32> =
+            (self.engine.base..cut).flat_map(|txn| self.engine.writes_of(txn).collect::<Vec<_>>()).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        for &key in &touched {
             self.settle(key, cut);
         }
-        self.engine.forget(cut);
+        self.engine.forget(cut, &touched);
         self.records.drain(..(cut - self.engine.base) as usize);
         self.engine.base = cut;
-        self.engine.commits += 1;
         self.operations.forget_before(self.records.iter());
         self.sessions.forget(self.records.iter());
     }
 
     /// The last version before the cut becomes the initial one.
-    fn settle(&mut self, key: usize, cut: Txn) {
+    fn settle(&mut self, key: u32, cut: Txn) {
         let engine = &self.engine;
-        let gone = engine.keys[key].list.iter().map(|version| version.writer).filter(|&writer| writer < cut);
-        let Some(last) = gone.max_by_key(|&writer| engine.rank(writer)) else { return };
-        let write = self.write_of(last, key as u32).expect("a writer has written the key");
-        let value = self.ops(last)[write as usize].value.clone();
-        self.keys[key].initial = value;
-        self.keys[key].settled = Some((last, write));
+        let gone = engine.versions.list(key).iter().filter(|version| version.writer < cut);
+        let Some(&last) = gone.max_by_key(|version| engine.rank(version.writer)) else { return };
+        let value = self.ops(last.writer)[last.operation as usize].value.clone();
+        self.set_initial(key, Initial { value, settled: Some((last.writer, last.operation)) });
     }
 }
 
@@ -58,7 +61,7 @@ impl Engine {
             let first_kept = self.first_position_from(cut);
             let entangled = (self.base..cut).find(|&txn| match self.order {
                 Order::Open(_) => self.before.row(txn).iter().zip(&last).any(|(before, last)| before > last),
-                Order::Closed(_) => self.txn(txn).wrote && self.txn(txn).position > first_kept,
+                Order::Closed(_) => self.txn(txn).wrote() && self.txn(txn).position > first_kept,
             });
             match entangled.or_else(|| self.overwriter_of_open_read(cut)) {
                 Some(txn) => cut = txn,
@@ -73,7 +76,7 @@ impl Engine {
         let reads = self.open.iter().flat_map(|&open| &self.running(open).reads);
         let older = |read: &Read| {
             let rank = if read.source == INIT || read.source < self.base { None } else { Some(self.rank(read.source)) };
-            let writers = self.keys[read.key as usize].list.iter().map(|version| version.writer);
+            let writers = self.versions.list(read.key).iter().map(|version| version.writer);
             writers.filter(|&writer| writer < cut && Some(self.rank(writer)) > rank).min()
         };
         reads.filter(|read| read.source == INIT || read.source < cut).filter_map(older).min()
@@ -91,7 +94,7 @@ impl Engine {
 
     /// The first place from the cut on. Who has not written anything does not count: nobody can tell where it was.
     fn first_position_from(&self, cut: Txn) -> Position {
-        let kept = self.txns[(cut - self.base) as usize..].iter().filter(|txn| txn.wrote);
+        let kept = self.txns[(cut - self.base) as usize..].iter().filter(|txn| txn.wrote());
         kept.map(|txn| txn.position).min().unwrap_or(Position::NEVER)
     }
 
@@ -104,21 +107,28 @@ impl Engine {
         }
     }
 
-    fn forget(&mut self, cut: Txn) {
+    /// Forgets the transactions before the cut, which have written these keys.
+    fn forget(&mut self, cut: Txn, touched: &[u32]) {
         let gone = self.txns[..(cut - self.base) as usize].iter().filter(|txn| txn.state == State::Committed);
         self.forgotten_position = gone.map(|txn| txn.position).fold(self.forgotten_position, Position::max);
         let mut last = self.last_numbers(cut);
         last.truncate(self.sessions.len());
         self.forgotten = last;
-        for key in &mut self.keys {
-            forget_versions(key, cut);
+        for &key in touched {
+            self.versions.forget(key, cut, |writer| numbered(&self.txns, self.base, writer));
         }
+        self.everything_changed();
+        self.forget_writes(cut);
         self.causes.forget(cut);
         self.before.forget(cut);
         if let Order::Open(edges) = &mut self.order {
             edges.forget(cut);
         }
         self.txns.drain(..(cut - self.base) as usize);
+        for session in &mut self.sessions {
+            let kept = session.txns.partition_point(|&txn| txn < cut);
+            session.txns.drain(..kept);
+        }
         for at in 0..self.open.len() {
             let open = self.open[at];
             join(self.causes.row_mut(open), &self.forgotten);
@@ -126,24 +136,6 @@ impl Engine {
             let session = self.txns[(open - cut) as usize].session as usize;
             let running = &mut self.sessions[session].running;
             running.seen = running.seen.max(self.forgotten_position);
-        }
-    }
-}
-
-fn forget_versions(versions: &mut Versions, cut: Txn) {
-    versions.dirty.retain(|&writer| writer >= cut);
-    let last_gone = versions.list.iter().rev().find(|version| version.writer < cut);
-    let Some(looked) = last_gone.map(|version| version.looked) else { return };
-    let kept = std::mem::replace(versions, Versions::new());
-    let numbers = kept.chains.iter().flat_map(|chain| chain.writes.iter().map(move |write| (chain.session, write)));
-    let mut places: Vec<(u32, u32, u32)> =
-        numbers.map(|(session, &(number, index))| (index, session, number)).collect();
-    places.sort_unstable();
-    (versions.dirty, versions.looked) = (kept.dirty, looked);
-    for (index, session, number) in places {
-        let version = kept.list[index as usize];
-        if version.writer >= cut {
-            versions.push(version, session, number);
         }
     }
 }

@@ -79,7 +79,7 @@ impl<V: Clone> Store<V> {
         self.now += 1;
         let (session, statement) = (self.engine.txn(txn.0).session, self.engine.running(txn.0).statement);
         let (began, done) = (self.statements[session as usize], self.now);
-        let (at, keys) = (self.ops(txn.0).len(), self.keys.len());
+        let (at, keys) = (self.ops(txn.0).len(), self.spaces.key_count());
         let scan = Scan { part: Part::new(space, from, to), at, keys, statement, began, done };
         self.record_mut(txn.0).scans.push(scan);
         Ok(())
@@ -101,7 +101,7 @@ impl<V: Clone> Store<V> {
                 self.engine.read_in(txn, scan.statement, key, INIT, OwnRow::No);
             }
         }
-        self.engine.keys[key as usize].looked = self.scanned.looked(space, at);
+        self.engine.versions.look(key, self.scanned.looked(space, at));
     }
 
     pub(crate) fn remember_scans(&mut self, txn: Txn) {

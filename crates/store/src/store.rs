@@ -10,7 +10,7 @@ use crate::engine::{Conflict, Engine, Looks, OwnRow, Snapshot, State};
 use crate::error::{Ended, Error};
 use crate::locks::{Lock, Locks};
 use crate::log::{Action, Op, Operations};
-use crate::record::{KeyRecord, Record, Times};
+use crate::record::{Initial, Record, Times};
 pub use crate::savepoint::Mark;
 use crate::scans::Scanned;
 use crate::sessions::Sessions;
@@ -80,7 +80,8 @@ pub struct Store<V> {
     pub(crate) engine: Engine,
     pub(crate) sessions: Sessions,
     pub(crate) spaces: Spaces,
-    pub(crate) keys: Vec<KeyRecord<V>>,
+    /// By key; those that come later hold nothing.
+    pub(crate) initials: Vec<Initial<V>>,
     pub(crate) records: Vec<Record>,
     pub(crate) operations: Operations<V>,
     locks: Locks,
@@ -106,7 +107,7 @@ impl<V: Clone> Store<V> {
             engine: Engine::new(options.recency),
             sessions: Sessions::default(),
             spaces: Spaces::new(),
-            keys: Vec::new(),
+            initials: Vec::new(),
             records: Vec::new(),
             operations: Operations::new(),
             locks: Locks::default(),
@@ -361,7 +362,7 @@ impl<V: Clone> Store<V> {
     /// What the source wrote to the key.
     fn value_of(&self, source: Txn, key: u32) -> Option<V> {
         match self.write_of(source, key) {
-            None => self.keys[key as usize].initial.clone(),
+            None => self.initial(key).cloned(),
             Some(write) => self.ops(source)[write as usize].value.clone(),
         }
     }
@@ -372,7 +373,7 @@ impl<V: Clone> Store<V> {
             return None;
         }
         if let Some(version) = self.engine.version_of(source, key) {
-            return Some(self.engine.keys[key as usize].list[version].operation);
+            return Some(self.engine.versions.list(key)[version].operation);
         }
         if self.engine.txn(source).state == State::Open {
             return self.engine.last_write(source, key);

@@ -108,7 +108,7 @@ impl<'a, V: Clone> Tale<'a, V> {
         }
         let name = (self.name)(Key(key));
         let told = self.builder.key(name.as_str());
-        if let Some(initial) = &self.store.keys[key as usize].initial {
+        if let Some(initial) = self.store.initial(key) {
             self.builder.init(name.as_str(), (self.literal)(initial));
         }
         self.keys.insert(key, told);
@@ -203,7 +203,7 @@ impl<'a, V: Clone> Tale<'a, V> {
 
     /// A read of a forgotten version that is not the initial value now.
     fn is_left_out(&self, source: Txn, write: u32, key: u32) -> bool {
-        let settled = self.store.keys[key as usize].settled;
+        let settled = self.store.settled(key);
         match source {
             INIT => settled.is_some(),
             _ => source < self.store.engine.base && settled != Some((source, write)),

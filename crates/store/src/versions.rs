@@ -1,4 +1,7 @@
-//! Who wrote a key, by session and in commit order.
+//! Who wrote each key, in commit order and by session.
+//!
+//! Most keys of a large table have been written once. Such a key has its version in place; what more there is to know of
+//! the others is kept apart.
 
 use crate::position::Position;
 
@@ -11,16 +14,17 @@ pub(crate) const INIT: Txn = u32::MAX;
 /// How many writers of a key that did not commit can be read from at `ru`, besides those that run.
 const ROLLED_BACK: usize = 64;
 
+/// Up to so many versions are looked through one by one; beyond, they are also kept by session.
+const SHORT: usize = 4;
+
 /// A committed write of a key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Version {
+    /// The writer's place in the commit order, once that is closed.
+    pub(crate) position: Position,
     pub(crate) writer: Txn,
     /// Which of its operations it is.
     pub(crate) operation: u32,
-    /// The writer's place in the commit order, once that is closed.
-    pub(crate) position: Position,
-    /// The latest place from which somebody looked at the key and took this version for the newest.
-    pub(crate) looked: Position,
 }
 
 /// One session's writes of a key: numbers of its transactions, ascending, with the index of the version.
@@ -37,88 +41,236 @@ impl Chain {
     }
 }
 
-/// The versions of one key, in commit order: the order of the calls while the commit order is open, `co` once it is
+/// The versions of all keys, in commit order: the order of the calls while the commit order is open, `co` once it is
 /// closed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Versions {
-    pub(crate) list: Vec<Version>,
-    /// Ascending by session.
-    pub(crate) chains: Vec<Chain>,
+    keys: Vec<Written>,
+    many: Vec<Many>,
+    /// Which of these are not used.
+    free: Vec<u32>,
+}
+
+/// One key.
+#[derive(Clone, Copy, Debug)]
+struct Written {
+    by: By,
+    /// The latest place from which somebody looked at the key and took its last version for the newest.
+    looked: Position,
+}
+
+/// Who has written a key.
+#[derive(Clone, Copy, Debug)]
+enum By {
+    Nobody,
+    /// This transaction alone, and it has not committed.
+    Dirty(Txn),
+    One(Version),
+    Many(u32),
+}
+
+#[derive(Clone, Default, Debug)]
+struct Many {
+    list: Vec<Version>,
+    /// Ascending by session; empty while the list is short.
+    chains: Vec<Chain>,
     /// Who has written the key without committing: running, and the last ones that were rolled back.
-    pub(crate) dirty: Vec<Txn>,
-    /// The latest place from which somebody took the initial version for the newest.
-    pub(crate) looked: Position,
+    dirty: Vec<Txn>,
+}
+
+/// Where a transaction comes among those of its session.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Numbered {
+    pub(crate) session: u32,
+    pub(crate) number: u32,
 }
 
 impl Versions {
-    pub(crate) fn new() -> Self {
-        Versions { list: Vec::new(), chains: Vec::new(), dirty: Vec::new(), looked: Position::FIRST }
+    pub(crate) fn push_key(&mut self) -> u32 {
+        self.keys.push(Written { by: By::Nobody, looked: Position::FIRST });
+        self.keys.len() as u32 - 1
     }
 
-    pub(crate) fn push(&mut self, version: Version, session: u32, number: u32) {
-        let index = self.list.len() as u32;
-        self.list.push(version);
-        match self.chains.binary_search_by_key(&session, |chain| chain.session) {
-            Ok(at) => self.chains[at].writes.push((number, index)),
-            Err(at) => self.chains.insert(at, Chain { session, writes: vec![(number, index)] }),
+    pub(crate) fn key_count(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The versions of a key.
+    pub(crate) fn list(&self, key: u32) -> &[Version] {
+        match &self.keys[key as usize].by {
+            By::Nobody | By::Dirty(_) => &[],
+            By::One(version) => std::slice::from_ref(version),
+            By::Many(many) => &self.many[*many as usize].list,
         }
+    }
+
+    /// The same by session, ascending, unless there are few.
+    pub(crate) fn chains(&self, key: u32) -> &[Chain] {
+        match self.keys[key as usize].by {
+            By::Many(many) => &self.many[many as usize].chains,
+            _ => &[],
+        }
+    }
+
+    /// Who has written the key without committing.
+    pub(crate) fn dirty(&self, key: u32) -> &[Txn] {
+        match &self.keys[key as usize].by {
+            By::Dirty(writer) => std::slice::from_ref(writer),
+            By::Many(many) => &self.many[*many as usize].dirty,
+            _ => &[],
+        }
+    }
+
+    /// The latest place from which somebody took the last version for the newest.
+    pub(crate) fn looked(&self, key: u32) -> Position {
+        self.keys[key as usize].looked
+    }
+
+    pub(crate) fn look(&mut self, key: u32, from: Position) {
+        let looked = &mut self.keys[key as usize].looked;
+        *looked = from.max(*looked);
+    }
+
+    /// The transaction writes the key for the first time.
+    pub(crate) fn write(&mut self, key: u32, writer: Txn) {
+        match self.keys[key as usize].by {
+            By::Nobody => self.keys[key as usize].by = By::Dirty(writer),
+            _ => self.many(key).dirty.push(writer),
+        }
+    }
+
+    /// The transaction has not written the key after all.
+    pub(crate) fn unwrite(&mut self, key: u32, writer: Txn) {
+        match self.keys[key as usize].by {
+            By::Dirty(_) => self.keys[key as usize].by = By::Nobody,
+            _ => self.many(key).dirty.retain(|&other| other != writer),
+        }
+    }
+
+    /// The version of a transaction that has written the key, which comes last.
+    pub(crate) fn commit(&mut self, key: u32, version: Version, numbered: impl Fn(Txn) -> Numbered) {
+        self.keys[key as usize].looked = Position::FIRST;
+        if let By::Dirty(_) = self.keys[key as usize].by {
+            self.keys[key as usize].by = By::One(version);
+            return;
+        }
+        let many = self.many(key);
+        many.dirty.retain(|&writer| writer != version.writer);
+        many.push(version, numbered);
     }
 
     /// A writer that was rolled back stays where `ru` can see it, until there are many after it.
-    pub(crate) fn rolled_back(&mut self, writer: Txn) {
-        let at = self.dirty.iter().position(|&other| other == writer);
-        at.into_iter().for_each(|at| _ = self.dirty.remove(at));
-        if self.dirty.len() >= ROLLED_BACK {
-            self.dirty.remove(0);
+    pub(crate) fn roll_back(&mut self, key: u32, writer: Txn) {
+        if let By::Dirty(_) = self.keys[key as usize].by {
+            return;
         }
-        self.dirty.push(writer);
+        let dirty = &mut self.many(key).dirty;
+        dirty.retain(|&other| other != writer);
+        if dirty.len() >= ROLLED_BACK {
+            dirty.remove(0);
+        }
+        dirty.push(writer);
     }
 
-    /// The session's writes.
-    pub(crate) fn chain(&self, session: u32) -> Option<&Chain> {
-        let at = self.chains.binary_search_by_key(&session, |chain| chain.session).ok()?;
-        Some(&self.chains[at])
+    /// Gives the versions their places, and puts them in that order.
+    pub(crate) fn place(&mut self, key: u32, position: impl Fn(Txn) -> Position, numbered: impl Fn(Txn) -> Numbered) {
+        match &mut self.keys[key as usize].by {
+            By::Nobody | By::Dirty(_) => {}
+            By::One(version) => version.position = position(version.writer),
+            By::Many(many) => {
+                let many = &mut self.many[*many as usize];
+                many.chains.clear();
+                let mut list = std::mem::take(&mut many.list);
+                list.iter_mut().for_each(|version| version.position = position(version.writer));
+                list.sort_by_key(|version| version.position);
+                list.into_iter().for_each(|version| many.push(version, &numbered));
+            }
+        }
     }
 
-    /// The index of the version that this transaction of the session wrote.
-    pub(crate) fn by(&self, session: u32, number: u32) -> Option<usize> {
-        let chain = self.chain(session)?;
-        let at = chain.up_to(number).checked_sub(1)?;
-        let (write, index) = chain.writes[at];
-        (write == number).then_some(index as usize)
+    /// Forgets the transactions before this one.
+    pub(crate) fn forget(&mut self, key: u32, before: Txn, numbered: impl Fn(Txn) -> Numbered) {
+        let written = &mut self.keys[key as usize];
+        match written.by {
+            By::One(Version { writer, .. }) | By::Dirty(writer) if writer < before => written.by = By::Nobody,
+            By::Many(index) => {
+                let many = &mut self.many[index as usize];
+                many.dirty.retain(|&writer| writer >= before);
+                let mut list = std::mem::take(&mut many.list);
+                list.retain(|version| version.writer >= before);
+                many.chains.clear();
+                list.into_iter().for_each(|version| many.push(version, &numbered));
+                self.simplify(key, index);
+            }
+            _ => {}
+        }
     }
 
-    /// For each session, the last version by its transactions up to the number in the clock.
-    pub(crate) fn seen_by<'a>(&'a self, clock: &'a [u32]) -> impl Iterator<Item = Seen> + 'a {
-        self.chains.iter().filter_map(|chain| {
-            let at = chain.up_to(clock[chain.session as usize]).checked_sub(1)?;
-            let (number, index) = chain.writes[at];
-            Some(Seen { writer: self.list[index as usize].writer, session: chain.session, number })
-        })
+    /// Few versions need no more than their place.
+    fn simplify(&mut self, key: u32, index: u32) {
+        let many = &self.many[index as usize];
+        let by = match (&many.list[..], &many.dirty[..]) {
+            ([], []) => By::Nobody,
+            ([], &[writer]) => By::Dirty(writer),
+            (&[version], []) => By::One(version),
+            _ => return,
+        };
+        self.keys[key as usize].by = by;
+        self.many[index as usize] = Many::default();
+        self.free.push(index);
     }
 
-    /// The place of the version after this one in the commit order (after the initial one for `None`).
-    pub(crate) fn next_position(&self, index: Option<usize>) -> Position {
-        self.list.get(index.map_or(0, |index| index + 1)).map_or(Position::NEVER, |next| next.position)
-    }
-
-    /// How many versions come no later than this place.
-    pub(crate) fn up_to(&self, position: Position) -> usize {
-        partition_from_end(&self.list, |version| version.position <= position)
-    }
-
-    /// How many versions come before this place.
-    pub(crate) fn before(&self, position: Position) -> usize {
-        partition_from_end(&self.list, |version| version.position < position)
+    /// What more there is to know of a key.
+    fn many(&mut self, key: u32) -> &mut Many {
+        let mut many = Many::default();
+        match self.keys[key as usize].by {
+            By::Many(many) => return &mut self.many[many as usize],
+            By::Nobody => {}
+            By::Dirty(writer) => many.dirty.push(writer),
+            By::One(version) => many.list.push(version),
+        }
+        let index = self.free.pop().unwrap_or(self.many.len() as u32);
+        if index as usize == self.many.len() {
+            self.many.push(many);
+        } else {
+            self.many[index as usize] = many;
+        }
+        self.keys[key as usize].by = By::Many(index);
+        &mut self.many[index as usize]
     }
 }
 
-/// A version that somebody sees.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
-    pub(crate) writer: Txn,
-    pub(crate) session: u32,
-    pub(crate) number: u32,
+impl Many {
+    fn push(&mut self, version: Version, numbered: impl Fn(Txn) -> Numbered) {
+        self.list.push(version);
+        if self.list.len() <= SHORT {
+            return;
+        }
+        let chained = if self.chains.is_empty() { 0 } else { self.list.len() - 1 };
+        for index in chained..self.list.len() {
+            let Numbered { session, number } = numbered(self.list[index].writer);
+            let write = (number, index as u32);
+            match self.chains.binary_search_by_key(&session, |chain| chain.session) {
+                Ok(at) => self.chains[at].writes.push(write),
+                Err(at) => self.chains.insert(at, Chain { session, writes: vec![write] }),
+            }
+        }
+    }
+}
+
+/// The place of the version after this one in the commit order (after the initial one for `None`).
+pub(crate) fn next_position(list: &[Version], index: Option<usize>) -> Position {
+    list.get(index.map_or(0, |index| index + 1)).map_or(Position::NEVER, |next| next.position)
+}
+
+/// How many versions come no later than this place.
+pub(crate) fn up_to(list: &[Version], position: Position) -> usize {
+    partition_from_end(list, |version| version.position <= position)
+}
+
+/// How many versions come before this place.
+pub(crate) fn before(list: &[Version], position: Position) -> usize {
+    partition_from_end(list, |version| version.position < position)
 }
 
 /// `partition_point`, for a point that is most often near the end: looks at the last, then ever further back, so that a

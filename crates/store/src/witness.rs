@@ -54,7 +54,7 @@ impl<V: Clone> Store<V> {
             steps.extend(told.map(|(when, action)| (when, WitnessStep { session: session.clone(), action })));
         }
         steps.sort_by_key(|&(when, _)| when);
-        let initial = |key: Key| Some(literal(self.keys[key.0 as usize].initial.as_ref()?));
+        let initial = |key: Key| self.initial(key.0).map(&literal);
         let init = self.named_keys().filter_map(|key| Some((self.key_name(key).into_owned(), initial(key)?)));
         Witness {
             failure: shown.failure,
