@@ -178,6 +178,13 @@ impl Engine {
         }
     }
 
+    /// Goes on with the sessions and the keys of another engine, whose transactions are all forgotten.
+    pub(crate) fn take_over(&mut self, other: Engine) {
+        self.versions = other.versions;
+        other.sessions.iter().for_each(|_| _ = self.session());
+        self.closed = other.closed;
+    }
+
     /// A new session, at the place of one that was closed or at a new one.
     pub(crate) fn session(&mut self) -> u32 {
         if let Some(place) = self.free_place() {

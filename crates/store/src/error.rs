@@ -29,6 +29,8 @@ pub enum Error {
     },
     /// The savepoint is another transaction's.
     Savepoint,
+    /// There is nothing to come back to.
+    NoCheckpoint,
     /// The store does not run transactions at this level.
     Level(Level),
     /// A key's initial value was given after somebody had looked.
@@ -74,6 +76,7 @@ impl Error {
             Error::Finished { .. } => "25P01",
             Error::StillOpen { .. } => "25001",
             Error::Savepoint => "3B001",
+            Error::NoCheckpoint => "55000",
             Error::Level(_) => "0A000",
             Error::LateInit { .. } => "55000",
             Error::Kind { .. } => "42804",
@@ -105,6 +108,7 @@ impl fmt::Display for Error {
                 write!(f, "session `{session}` has a transaction open; commit it or roll it back first")
             }
             Error::Savepoint => write!(f, "the savepoint belongs to another transaction"),
+            Error::NoCheckpoint => write!(f, "there is no checkpoint to come back to; make one first"),
             Error::Level(Level::Ec) => {
                 write!(
                     f,

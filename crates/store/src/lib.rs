@@ -8,7 +8,7 @@
 //! - `candidates`: whom a read may read from
 //! - `spaces`, `keys`, `scans`: how keys are found, and what scans did not find
 //! - `locks`, `sessions`, [`store`], `looking`, `savepoint`: the store itself
-//! - `log`, `record`, `telling`, `tale`, [`retention`]: its history, and bounded memory
+//! - `log`, `record`, `telling`, `tale`, [`retention`], `checkpoint`: its history, bounded memory, and coming back
 //! - `value`, `convert`: what keys hold
 //! - `shared`, `call`, `database`, `session`, `transaction`: the store for threads and for async code
 //! - `fiber`, `panics`, `scheduler`, `db`, `run()`: programs whose interleaving is chosen too
@@ -19,6 +19,7 @@
 mod call;
 pub mod campaign;
 mod candidates;
+mod checkpoint;
 pub mod choice;
 mod clocks;
 mod closed;

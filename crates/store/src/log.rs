@@ -165,6 +165,13 @@ impl<V> Operations<V> {
         self.running.push(Running { ops: Vec::new(), statements: Vec::new() });
     }
 
+    /// Forgets everything. No transaction is running.
+    pub(crate) fn clear(&mut self) {
+        let (ended, statements) = (Vec::new(), Vec::new());
+        let running = std::mem::take(&mut self.running);
+        *self = Operations { ended, statements, forgotten: 0, forgotten_statements: 0, running };
+    }
+
     /// The operations of a transaction.
     pub(crate) fn of(&self, engine: &Engine, txn: Txn, record: &Record) -> &[Op<V>] {
         let state = engine.txn(txn);

@@ -6,7 +6,7 @@ use skew_model::{Level, Status};
 
 use crate::candidates::Reads;
 use crate::choice::Place;
-use crate::engine::State;
+use crate::engine::{Recency, State};
 use crate::log::Kept;
 use crate::spaces::{Space, within};
 use crate::versions::Txn;
@@ -87,6 +87,13 @@ pub(crate) struct Initial<V> {
 pub(crate) enum Times {
     Told,
     Left,
+}
+
+impl Times {
+    /// What a store with this recency tells from the start.
+    pub(crate) fn of(recency: Recency) -> Times {
+        if recency == Recency::Commit { Times::Told } else { Times::Left }
+    }
 }
 
 /// A transaction of a run, by its place in the program.

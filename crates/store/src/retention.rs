@@ -28,26 +28,34 @@ impl<V: Clone> Store<V> {
         if cut == self.engine.base {
             return;
         }
-        let mut touched: Vec<u32> =
-            (self.engine.base..cut).flat_map(|txn| self.engine.writes_of(txn).collect::<Vec<_>>()).collect();
-        touched.sort_unstable();
-        touched.dedup();
-        for &key in &touched {
+        self.keep_used(cut);
+        let written = self.written_before(cut);
+        for &key in &written {
             self.settle(key, cut);
         }
-        self.engine.forget(cut, &touched);
+        self.engine.forget(cut, &written);
         self.records.drain(..(cut - self.engine.base) as usize);
         self.engine.base = cut;
         self.operations.forget_before(self.records.iter());
         self.sessions.forget(self.records.iter());
     }
 
+    /// The keys that the transactions before this one have written.
+    pub(crate) fn written_before(&self, cut: Txn) -> Vec<u32> {
+        let mut written = Vec::new();
+        (self.engine.base..cut).for_each(|txn| written.extend(self.engine.writes_of(txn)));
+        written.sort_unstable();
+        written.dedup();
+        written
+    }
+
     /// The last version before the cut becomes the initial one.
-    fn settle(&mut self, key: u32, cut: Txn) {
+    pub(crate) fn settle(&mut self, key: u32, cut: Txn) {
         let engine = &self.engine;
         let gone = engine.versions.list(key).iter().filter(|version| version.writer < cut);
         let Some(&last) = gone.max_by_key(|version| engine.rank(version.writer)) else { return };
         let value = self.ops(last.writer)[last.operation as usize].value.clone();
+        self.keep_initial(key);
         self.set_initial(key, Initial { value, settled: Some((last.writer, last.operation)) });
     }
 }
@@ -108,13 +116,13 @@ impl Engine {
     }
 
     /// Forgets the transactions before the cut, which have written these keys.
-    fn forget(&mut self, cut: Txn, touched: &[u32]) {
+    fn forget(&mut self, cut: Txn, written: &[u32]) {
         let gone = self.txns[..(cut - self.base) as usize].iter().filter(|txn| txn.state == State::Committed);
         self.forgotten_position = gone.map(|txn| txn.position).fold(self.forgotten_position, Position::max);
         let mut last = self.last_numbers(cut);
         last.truncate(self.sessions.len());
         self.forgotten = last;
-        for &key in touched {
+        for &key in written {
             self.versions.forget(key, cut, |writer| numbered(&self.txns, self.base, writer));
         }
         self.everything_changed();

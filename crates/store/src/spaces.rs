@@ -142,6 +142,28 @@ impl Spaces {
         later.map(|entry| (entry.key, self.bytes_of(entry.key).unwrap_or_default()))
     }
 
+    /// How far everything reaches.
+    pub(crate) fn extent(&self) -> Extent {
+        Extent { keys: self.entry_of.len(), entries: self.entries.len(), spaces: self.spaces.len() }
+    }
+
+    /// Takes away what is beyond.
+    pub(crate) fn truncate(&mut self, extent: Extent) {
+        self.spaces.truncate(extent.spaces);
+        for entry in extent.entries..self.entries.len() {
+            let Entry { space, key, .. } = self.entries[entry];
+            if (space.0 as usize) < extent.spaces {
+                let place = self.seek(space, self.bytes_of(key).unwrap_or_default());
+                let place = normal(&self.spaces[space.0 as usize].lists, place);
+                self.spaces[space.0 as usize].remove(place);
+            }
+        }
+        let end = self.entries.get(extent.entries).map_or(self.bytes.len(), |first| first.start as usize);
+        self.bytes.truncate(end);
+        self.entries.truncate(extent.entries);
+        self.entry_of.truncate(extent.keys);
+    }
+
     /// The first place whose bytes are not below these.
     fn seek(&self, space: Space, at: &[u8]) -> At {
         self.partition(space, at, |order| order == Ordering::Less)
@@ -176,6 +198,20 @@ impl Spaces {
     }
 }
 
+/// How far the keys reach: they are made one after another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Extent {
+    keys: usize,
+    entries: usize,
+    spaces: usize,
+}
+
+impl Extent {
+    pub(crate) fn keys(&self) -> usize {
+        self.keys
+    }
+}
+
 /// Where a key would be that is not there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Missing(At);
@@ -199,6 +235,16 @@ impl Index {
             upper.insert(index - middle, head, key);
         }
         self.lists.insert(list + 1, upper);
+    }
+}
+
+impl Index {
+    fn remove(&mut self, (list, index): At) {
+        self.lists[list].heads.remove(index);
+        self.lists[list].keys.remove(index);
+        if self.lists[list].keys.is_empty() {
+            self.lists.remove(list);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use skew_model::{Key, Level, SessionId, TxnId};
 
 pub use crate::candidates::Reads;
 use crate::candidates::{Candidates, Listing};
+use crate::checkpoint::Checkpoint;
 use crate::choice::{Choice, Place, Point, Read};
 pub use crate::engine::Recency;
 use crate::engine::{Conflict, Engine, Looks, OwnRow, Snapshot, State};
@@ -84,7 +85,7 @@ pub struct Store<V> {
     pub(crate) initials: Vec<Initial<V>>,
     pub(crate) records: Vec<Record>,
     pub(crate) operations: Operations<V>,
-    locks: Locks,
+    pub(crate) locks: Locks,
     pub(crate) scanned: Scanned,
     pub(crate) times: Times,
     pub(crate) now: i64,
@@ -94,6 +95,7 @@ pub struct Store<V> {
     pub(crate) snapshots: Vec<i64>,
     /// Nothing is forgotten before so many transactions have begun.
     pub(crate) next_forgetting: u32,
+    pub(crate) checkpoint: Option<Checkpoint<V>>,
     candidates: Candidates,
     sources: Vec<Option<Place>>,
 }
@@ -112,11 +114,12 @@ impl<V: Clone> Store<V> {
             operations: Operations::new(),
             locks: Locks::default(),
             scanned: Scanned::default(),
-            times: if options.recency == Recency::Commit { Times::Told } else { Times::Left },
+            times: Times::of(options.recency),
             now: 0,
             statements: Vec::new(),
             snapshots: Vec::new(),
             next_forgetting: 0,
+            checkpoint: None,
             candidates: Candidates::default(),
             sources: Vec::new(),
         }
@@ -452,7 +455,11 @@ impl<V: Clone> Store<V> {
     }
 
     fn state(&self, txn: Txn) -> State {
-        if txn < self.engine.base { State::Committed } else { self.engine.txn(txn).state }
+        match txn.checked_sub(self.engine.base) {
+            None => State::Committed,
+            // Who ran before a reset is gone.
+            Some(at) => self.engine.txns.get(at as usize).map_or(State::RolledBack, |txn| txn.state),
+        }
     }
 
     pub(crate) fn record(&self, txn: Txn) -> &Record {

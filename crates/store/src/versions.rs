@@ -59,6 +59,8 @@ struct Written {
     looked: Position,
 }
 
+const NOBODY: Written = Written { by: By::Nobody, looked: Position::FIRST };
+
 /// Who has written a key.
 #[derive(Clone, Copy, Debug)]
 enum By {
@@ -87,7 +89,7 @@ pub(crate) struct Numbered {
 
 impl Versions {
     pub(crate) fn push_key(&mut self) -> u32 {
-        self.keys.push(Written { by: By::Nobody, looked: Position::FIRST });
+        self.keys.push(NOBODY);
         self.keys.len() as u32 - 1
     }
 
@@ -218,6 +220,27 @@ impl Versions {
         self.keys[key as usize].by = by;
         self.many[index as usize] = Many::default();
         self.free.push(index);
+    }
+
+    /// Nobody has written any key, or looked at it.
+    pub(crate) fn clear(&mut self) {
+        self.keys.fill(NOBODY);
+        self.many = Vec::new();
+        self.free = Vec::new();
+    }
+
+    /// Nobody has written the key, or looked at it.
+    pub(crate) fn clear_key(&mut self, key: u32) {
+        if let By::Many(index) = std::mem::replace(&mut self.keys[key as usize], NOBODY).by {
+            self.many[index as usize] = Many::default();
+            self.free.push(index);
+        }
+    }
+
+    /// Only the first keys stay.
+    pub(crate) fn truncate(&mut self, keys: usize) {
+        (keys as u32..self.keys.len() as u32).for_each(|key| self.clear_key(key));
+        self.keys.truncate(keys);
     }
 
     /// What more there is to know of a key.

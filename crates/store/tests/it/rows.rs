@@ -76,6 +76,12 @@ fn random_statement(dice: &mut Dice) -> Statement {
 }
 
 impl Table {
+    fn new(options: Options) -> Table {
+        let mut store = Store::new(options);
+        let space = store.space();
+        Table { store, space, locks: Vec::new(), value: 0, refused: 0 }
+    }
+
     /// Begins a statement: finds the rows, and says that it has looked at all of them.
     fn begin(&mut self, open: &mut Open, statement: Statement) -> Result<(), Error> {
         self.store.statement(open.txn)?;
@@ -251,9 +257,12 @@ impl Table {
 }
 
 fn run(options: Options, mode: Reads, level: &dyn Fn(&mut Dice) -> Level, dice: &mut Dice) -> (Table, usize) {
-    let mut store = Store::new(options);
-    let space = store.space();
-    let mut table = Table { store, space, locks: Vec::new(), value: 0, refused: 0 };
+    let mut table = Table::new(options);
+    let committed = run_on(&mut table, mode, level, dice);
+    (table, committed)
+}
+
+fn run_on(table: &mut Table, mode: Reads, level: &dyn Fn(&mut Dice) -> Level, dice: &mut Dice) -> usize {
     let count = 1 + dice.roll(3);
     let sessions: Vec<SessionId> = (0..count).map(|at| table.store.session(&format!("s{at}"))).collect();
     let mut at: Vec<At> = sessions.iter().map(|_| At { open: None, left: 1 + dice.roll(3) }).collect();
@@ -261,7 +270,8 @@ fn run(options: Options, mode: Reads, level: &dyn Fn(&mut Dice) -> Level, dice: 
     while let Some(session) = pick(&at, dice) {
         committed += usize::from(table.step(sessions[session], &mut at[session], mode, level, dice));
     }
-    (table, committed)
+    sessions.into_iter().for_each(|session| table.store.close_session(session).expect("all transactions have ended"));
+    committed
 }
 
 fn pick(at: &[At], dice: &mut Dice) -> Option<usize> {
@@ -337,5 +347,33 @@ fn exact_snapshots_refuse_no_reads() {
         let run = |seed| run(options(Recency::Commit), Reads::Snapshot, &|_| level, &mut Dice(seed));
         let refused = (0..runs()).map(|seed| run(seed).0.refused).sum::<usize>();
         assert_eq!(refused, 0, "{level}");
+    }
+}
+
+/// After a reset a store does what it did after the checkpoint, however much was done in between.
+#[test]
+fn a_reset_store_runs_as_it_did() {
+    let mixed = |dice: &mut Dice| LEVELS[dice.roll(LEVELS.len())];
+    for recency in [Recency::None, Recency::Commit] {
+        for (retention, seed) in
+            [None, Some(2)].into_iter().flat_map(|keep| (0..runs() / 20).map(move |seed| (keep, seed)))
+        {
+            let mut table = Table::new(Options { retention, ..options(recency) });
+            let run = |table: &mut Table, seed| {
+                table.value = 0;
+                run_on(table, Reads::Any, &mixed, &mut Dice(seed));
+                history(table).to_string()
+            };
+            run(&mut table, seed);
+            table.store.checkpoint().expect("no transaction is open");
+            assert!(!history(&table).to_string().contains('@'), "the history is empty");
+            let first = run(&mut table, seed + 1000);
+            for between in 0..3 {
+                table.store.reset().expect("there is a checkpoint");
+                run(&mut table, seed + 2000 + between);
+            }
+            table.store.reset().expect("there is a checkpoint");
+            assert_eq!(run(&mut table, seed + 1000), first, "seed {seed}, {retention:?}, {recency:?}");
+        }
     }
 }
