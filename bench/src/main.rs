@@ -11,6 +11,7 @@ mod list_append;
 mod random;
 mod registers;
 mod replay;
+mod rows;
 mod sessions;
 mod slt;
 mod store;
@@ -38,6 +39,7 @@ enum Command {
     Table1(table1::Arguments),
     Coverage(coverage::Arguments),
     Store(store::Arguments),
+    Rows(rows::Arguments),
     Slt(slt::Arguments),
     ReplayClients(replay::Arguments),
     Interleave(interleave::Arguments),
@@ -110,6 +112,7 @@ fn main() -> io::Result<()> {
     match command {
         Some(Command::Table1(arguments)) => table1::print(&arguments, &mut out)?,
         Some(Command::Coverage(arguments)) => coverage::measure(&arguments, &mut out)?,
+        Some(Command::Rows(arguments)) => rows::print(&arguments, &mut out)?,
         Some(Command::Store(arguments)) => store::print(&arguments, &mut out)?,
         Some(Command::Slt(arguments)) => slt::run(&arguments, &mut out)?,
         Some(Command::ReplayClients(arguments)) => replay::run(&arguments, &mut out)?,

@@ -78,7 +78,8 @@ impl<V: Clone> Store<V> {
         self.records.clear();
         self.operations.clear();
         (self.locks, self.scanned) = (Locks::default(), Scanned::default());
-        (self.now, self.next_forgetting, self.times) = (0, 0, Times::of(self.options.recency));
+        (self.now, self.times) = (0, Times::of(self.options.recency));
+        (self.next_forgetting, self.next_forgetting_at) = (0, 0);
         self.statements.fill(0);
         self.snapshots.fill(0);
         self.sessions.forget(self.records.iter());

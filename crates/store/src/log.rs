@@ -149,7 +149,24 @@ pub(crate) struct Kept {
     statements: u32,
 }
 
+impl Kept {
+    /// How many operations there are.
+    pub(crate) fn count(&self) -> usize {
+        self.count as usize
+    }
+}
+
 impl<V> Operations<V> {
+    /// How many operations of ended transactions are remembered.
+    pub(crate) fn len(&self) -> usize {
+        self.ended.len()
+    }
+
+    /// How many ended transactions have made.
+    pub(crate) fn made(&self) -> usize {
+        self.forgotten + self.ended.len()
+    }
+
     pub(crate) fn new() -> Self {
         Operations {
             ended: Vec::new(),
@@ -239,6 +256,10 @@ impl<V> Operations<V> {
         self.ended.drain(..first - self.forgotten);
         self.statements.drain(..first_statement - self.forgotten_statements);
         (self.forgotten, self.forgotten_statements) = (first, first_statement);
+        // What a large transaction took is given back.
+        if self.ended.capacity() > 4 * self.ended.len() {
+            self.ended.shrink_to(2 * self.ended.len());
+        }
     }
 }
 

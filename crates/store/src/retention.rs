@@ -1,7 +1,7 @@
 //! Bounded memory for a store that runs for long: what is older than the last transactions is forgotten.
 //!
 //! Off by default. With [`crate::Options::retention`] at `n`, the store remembers at least the last `n` transactions and
-//! at most about twice as many. Forgetting takes a prefix of the commit order away: of each key its last version in the
+//! at most about twice as many; with [`crate::Options::max_operations`] fewer, if they have many operations. Forgetting takes a prefix of the commit order away: of each key its last version in the
 //! prefix stays, as the key's initial value, and from then on every transaction sees the prefix. So behaviour gets no
 //! worse than the level allows, only less stale: a read cannot return what was overwritten more than `n` transactions
 //! ago. A transaction that stays open holds forgetting back, as it does in a real database, and so does a serializable
@@ -10,20 +10,25 @@
 use crate::clocks::join;
 use crate::engine::{Engine, Order, State, numbered};
 use crate::position::Position;
-use crate::record::Initial;
+use crate::record::{Initial, Record};
 use crate::running::Read;
 use crate::store::Store;
 use crate::versions::{INIT, Txn};
 
 impl<V: Clone> Store<V> {
-    /// Forgets what is older than the last `keep` transactions, once there is as much again.
-    pub(crate) fn forget(&mut self, keep: usize) {
-        let keep = keep.max(1);
+    /// Forgets what is older than the options ask for, once there is as much again.
+    pub(crate) fn forget(&mut self) {
         let end = self.engine.base + self.records.len() as u32;
-        if end < self.next_forgetting || self.records.len() < 2 * keep {
+        let keep = self.options.retention.unwrap_or(usize::MAX).max(1);
+        let most = self.options.max_operations.unwrap_or(usize::MAX).max(1);
+        let transactions = self.records.len() / 2 >= keep && end >= self.next_forgetting;
+        let operations = self.operations.len() / 2 >= most && self.operations.made() >= self.next_forgetting_at;
+        if !transactions && !operations {
             return;
         }
-        self.next_forgetting = end + keep as u32;
+        self.next_forgetting = end.saturating_add(keep.try_into().unwrap_or(u32::MAX));
+        self.next_forgetting_at = self.operations.made().saturating_add(most);
+        let keep = if operations { keep.min(self.last_with_operations(most)) } else { keep };
         let cut = self.engine.lower_cut(end - keep as u32);
         if cut == self.engine.base {
             return;
@@ -38,6 +43,19 @@ impl<V: Clone> Store<V> {
         self.engine.base = cut;
         self.operations.forget_before(self.records.iter());
         self.sessions.forget(self.records.iter());
+    }
+
+    /// How many of the last transactions have no more than so many operations together.
+    fn last_with_operations(&self, most: usize) -> usize {
+        let mut left = most;
+        let fits = |record: &&Record| match left.checked_sub(record.kept.count()) {
+            Some(rest) => {
+                left = rest;
+                true
+            }
+            None => false,
+        };
+        self.records.iter().rev().take_while(fits).count()
     }
 
     /// The keys that the transactions before this one have written.

@@ -27,6 +27,8 @@ pub struct Options {
     pub recency: Recency,
     /// How many of the last transactions are remembered at least; all of them by default. See [`crate::retention`].
     pub retention: Option<usize>,
+    /// Fewer are remembered if they have many more operations than this together; any number by default.
+    pub max_operations: Option<usize>,
     /// Who takes the row locks of `mvrc`.
     pub locks: RowLocks,
     /// What becomes of a transaction whose call is refused.
@@ -95,6 +97,8 @@ pub struct Store<V> {
     pub(crate) snapshots: Vec<i64>,
     /// Nothing is forgotten before so many transactions have begun.
     pub(crate) next_forgetting: u32,
+    /// Nor before so many operations have been made.
+    pub(crate) next_forgetting_at: usize,
     pub(crate) checkpoint: Option<Checkpoint<V>>,
     candidates: Candidates,
     sources: Vec<Option<Place>>,
@@ -119,6 +123,7 @@ impl<V: Clone> Store<V> {
             statements: Vec::new(),
             snapshots: Vec::new(),
             next_forgetting: 0,
+            next_forgetting_at: 0,
             checkpoint: None,
             candidates: Candidates::default(),
             sources: Vec::new(),
@@ -422,9 +427,7 @@ impl<V: Clone> Store<V> {
         let record = &mut self.records[(txn - self.engine.base) as usize];
         record.ended = self.now;
         record.kept = self.operations.end(session);
-        if let Some(keep) = self.options.retention {
-            self.forget(keep);
-        }
+        self.forget();
     }
 
     fn log(&mut self, txn: Txn, action: Action, key: u32, value: Option<V>) {

@@ -4,6 +4,8 @@ mod anomalies;
 mod completeness;
 mod exactness;
 mod exploring;
+mod long_transactions;
+mod many_sessions;
 mod misuse;
 mod programs;
 mod replay;

@@ -334,8 +334,10 @@ fn tables_keep_to_their_levels_with_retention() {
     for keep in [1, 4] {
         for seed in 0..runs() {
             let retained = Options { retention: Some(keep), ..options(Recency::None) };
+            let few_operations = Options { max_operations: Some(10 * keep), ..options(Recency::Commit) };
             let mixed = |dice: &mut Dice| LEVELS[dice.roll(LEVELS.len())];
             stays_within_its_levels(seed, retained, Reads::Any, &mixed);
+            stays_within_its_levels(seed, few_operations, Reads::Any, &mixed);
         }
     }
 }
