@@ -1,6 +1,7 @@
 //! `to_char`, `to_timestamp` and `to_date`: dates and times by templates such as `YYYY-MM-DD HH24:MI:SS`.
 
 mod read;
+mod resolve;
 mod show;
 mod template;
 
