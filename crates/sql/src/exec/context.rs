@@ -81,14 +81,41 @@ pub enum LockOutcome {
 pub struct Limits {
     /// Bytes of rows kept for sorting, hashing, grouping: about.
     pub kept_bytes: usize,
-    /// How deep expressions, subqueries and plans may nest while they are evaluated.
-    pub depth: usize,
+    /// How deep expressions, subqueries, plans and functions may nest while they are evaluated.
+    pub stack: StackLimit,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { kept_bytes: 1 << 30, depth: 1500 }
+        Limits { kept_bytes: 1 << 30, stack: StackLimit::here(1 << 20) }
     }
+}
+
+/// How much of the thread's stack may be used. Counting levels would not do: how much a level takes depends on what is
+/// nested, and is ten times as much without optimisation.
+#[derive(Clone, Copy, Debug)]
+pub struct StackLimit {
+    base: usize,
+    bytes: usize,
+}
+
+impl StackLimit {
+    /// So many bytes from here on.
+    pub fn here(bytes: usize) -> StackLimit {
+        StackLimit { base: stack_address(), bytes }
+    }
+
+    /// Whether more than that is in use.
+    pub fn is_exceeded(&self) -> bool {
+        self.base.abs_diff(stack_address()) > self.bytes
+    }
+}
+
+/// About where the stack ends now.
+#[inline(never)]
+fn stack_address() -> usize {
+    let marker = 0_u8;
+    std::ptr::from_ref(std::hint::black_box(&marker)).addr()
 }
 
 /// The world of one statement.

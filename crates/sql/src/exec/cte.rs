@@ -132,7 +132,7 @@ impl<'p> Run<'p> {
             return Ok(before.contains(&index).then(|| state.rows[index].clone()));
         }
         while self.cte(number)?.rows.len() <= index {
-            if !self.make_row(cx, number)? {
+            if !self.make_cte_row(cx, number)? {
                 return Ok(None);
             }
         }
@@ -148,7 +148,7 @@ impl<'p> Run<'p> {
     pub(crate) fn finish_cte(&mut self, cx: &mut dyn Context, number: usize) -> Result<()> {
         let Some(state) = &self.ctes[number] else { return Ok(()) };
         if matches!(state.maker, Maker::Waiting) && changes(&state.cte.query.plan) {
-            self.make_row(cx, number)?;
+            self.make_cte_row(cx, number)?;
         }
         Ok(())
     }
@@ -159,7 +159,7 @@ impl<'p> Run<'p> {
     }
 
     /// Makes one more row, in the surroundings of the WITH; false if there is none.
-    fn make_row(&mut self, cx: &mut dyn Context, number: usize) -> Result<bool> {
+    fn make_cte_row(&mut self, cx: &mut dyn Context, number: usize) -> Result<bool> {
         let state = self.cte(number)?;
         let (cte, depth) = (state.cte, state.depth);
         let before = match &state.maker {

@@ -36,7 +36,6 @@ pub struct Run<'p> {
     pub(crate) lists: FxHashMap<usize, FoundItems>,
     kept: usize,
     steps: u32,
-    depth: usize,
     limits: Option<Limits>,
 }
 
@@ -129,19 +128,12 @@ impl<'p> Run<'p> {
         cx.check_cancelled()
     }
 
-    /// Goes one level deeper, if that is allowed. [`Run::leave`] comes back.
+    /// Goes one level deeper, if that is allowed.
     pub(crate) fn enter(&mut self, cx: &mut dyn Context) -> Result<()> {
-        self.depth += 1;
-        if self.depth <= self.limits(cx).depth {
-            return Ok(());
+        if self.limits(cx).stack.is_exceeded() {
+            return Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded"));
         }
-        self.depth -= 1;
-        Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded"))
-    }
-
-    /// Comes back from [`Run::enter`].
-    pub(crate) fn leave(&mut self) {
-        self.depth -= 1;
+        Ok(())
     }
 
     /// The tuple `up` levels around; `tuple` is the one at hand.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::catalog::{Catalog, Oid, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
-use crate::exec::{AccessRange, Context, LockOutcome, RowCursor, RowRef, Run};
+use crate::exec::{AccessRange, Context, Limits, LockOutcome, RowCursor, RowRef, Run};
 use crate::functions::{AdvisoryKey, Env, Question, Settings};
 use crate::ir::{Change, LockStrength, LockWait, SystemColumn};
 use crate::session::Message;
@@ -65,6 +65,10 @@ impl Context for World<'_> {
     fn param(&mut self, number: usize) -> Result<Datum> {
         let missing = || SqlError::new(SqlState::UNDEFINED_PARAMETER, format!("there is no parameter ${}", number + 1));
         self.params.get(number).cloned().ok_or_else(missing)
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
     }
 
     fn check_cancelled(&mut self) -> Result<()> {

@@ -10,6 +10,7 @@ use skew_store::{Reads, Recency};
 
 use crate::catalog::{Catalog, Oid, Relation, RelationKind, Table};
 use crate::error::{Result, SqlError, SqlState};
+use crate::exec::Limits;
 use crate::session::connection::SessionState;
 use crate::session::database::Held;
 use crate::session::transaction::{deadlock, store_error};
@@ -41,6 +42,7 @@ pub(crate) struct World<'a> {
     pub(crate) deadline: Option<Instant>,
     pub(crate) bound: FxHashMap<Oid, Arc<BoundTable>>,
     steps: u32,
+    pub(crate) limits: Limits,
 }
 
 impl<'a> World<'a> {
@@ -65,6 +67,7 @@ impl<'a> World<'a> {
             deadline: timeout.map(|timeout| Instant::now() + timeout),
             bound: FxHashMap::default(),
             steps: 0,
+            limits: Limits::default(),
         }
     }
 

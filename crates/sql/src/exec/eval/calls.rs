@@ -18,18 +18,28 @@ impl<'p> Run<'p> {
         returns: Typed,
         tuple: &Tuple,
     ) -> Result<Datum> {
+        self.enter(cx)?;
         // Almost all calls have few arguments, and those need no memory.
         match args {
             [] => self.apply(cx, function, &[], &[], returns),
             [one] => self.call_with(cx, function, [one], returns, tuple),
             [one, two] => self.call_with(cx, function, [one, two], returns, tuple),
             [one, two, three] => self.call_with(cx, function, [one, two, three], returns, tuple),
-            many => {
-                let values = self.eval_all(cx, many, tuple)?;
-                let types: Vec<Typed> = many.iter().map(|arg| arg.typed).collect();
-                self.apply(cx, function, &values, &types, returns)
-            }
+            many => self.call_with_many(cx, function, many, returns, tuple),
         }
+    }
+
+    fn call_with_many(
+        &mut self,
+        cx: &mut dyn Context,
+        function: &'static Function,
+        args: &'p [Expr],
+        returns: Typed,
+        tuple: &Tuple,
+    ) -> Result<Datum> {
+        let values = self.eval_all(cx, args, tuple)?;
+        let types: Vec<Typed> = args.iter().map(|arg| arg.typed).collect();
+        self.apply(cx, function, &values, &types, returns)
     }
 
     fn call_with<const N: usize>(

@@ -28,6 +28,45 @@ impl<'p> Run<'p> {
         Ok(value)
     }
 
+    pub(super) fn not(&mut self, cx: &mut dyn Context, arg: &'p Expr, tuple: &Tuple) -> Result<Datum> {
+        Ok(match self.eval(cx, arg, tuple)? {
+            Datum::Bool(value) => Datum::Bool(!value),
+            _ => Datum::Null,
+        })
+    }
+
+    /// IS NULL: of a row, all fields are.
+    pub(super) fn is_null(&mut self, cx: &mut dyn Context, arg: &'p Expr, tuple: &Tuple) -> Result<Datum> {
+        Ok(Datum::Bool(match self.eval(cx, arg, tuple)? {
+            Datum::Record(record) => record.fields.iter().all(Datum::is_null),
+            value => value.is_null(),
+        }))
+    }
+
+    /// IS NOT NULL: of a row, no field is.
+    pub(super) fn is_not_null(&mut self, cx: &mut dyn Context, arg: &'p Expr, tuple: &Tuple) -> Result<Datum> {
+        Ok(Datum::Bool(match self.eval(cx, arg, tuple)? {
+            Datum::Record(record) => !record.fields.iter().any(Datum::is_null),
+            value => !value.is_null(),
+        }))
+    }
+
+    pub(super) fn is_bool(
+        &mut self,
+        cx: &mut dyn Context,
+        arg: &'p Expr,
+        value: Option<bool>,
+        negated: bool,
+        tuple: &Tuple,
+    ) -> Result<Datum> {
+        let is = match (self.eval(cx, arg, tuple)?, value) {
+            (Datum::Bool(arg), Some(value)) => arg == value,
+            (arg, None) => arg.is_null(),
+            _ => false,
+        };
+        Ok(Datum::Bool(is != negated))
+    }
+
     pub(super) fn is_distinct(
         &mut self,
         cx: &mut dyn Context,
@@ -114,21 +153,5 @@ impl<'p> Run<'p> {
             }
         }
         Ok(best)
-    }
-}
-
-/// IS NULL: of a row, all fields are.
-pub(super) fn is_null(value: &Datum) -> bool {
-    match value {
-        Datum::Record(record) => record.fields.iter().all(Datum::is_null),
-        value => value.is_null(),
-    }
-}
-
-/// IS NOT NULL: of a row, no field is.
-pub(super) fn is_not_null(value: &Datum) -> bool {
-    match value {
-        Datum::Record(record) => !record.fields.iter().any(Datum::is_null),
-        value => !value.is_null(),
     }
 }

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::exec::run::internal;
 use crate::exec::{Context, Run, Slot, Tuple};
 use crate::functions::Question;
-use crate::ir::{ColumnRef, Expr, ExprKind};
+use crate::ir::{ColumnRef, Expr, ExprKind, SystemColumn};
 use crate::types::{Datum, RecordShape};
 
 impl<'p> Run<'p> {
@@ -26,16 +26,14 @@ impl<'p> Run<'p> {
             ExprKind::Column(column) => self.column(cx, column, tuple),
             ExprKind::Param(number) => cx.param(*number),
             ExprKind::Variable(slot) => cx.variable(*slot),
-            ExprKind::Operand => {
-                self.operands.last().cloned().ok_or_else(|| internal("an operand outside of its expression"))
-            }
-            _ => {
-                self.enter(cx)?;
-                let value = self.eval_nested(cx, expr, tuple);
-                self.leave();
-                value
-            }
+            ExprKind::Operand => self.operand(),
+            ExprKind::Call { function, args } => self.call(cx, function, args, expr.typed, tuple),
+            _ => self.eval_nested(cx, expr, tuple),
         }
+    }
+
+    fn operand(&self) -> Result<Datum> {
+        self.operands.last().cloned().ok_or_else(|| internal("an operand outside of its expression"))
     }
 
     fn column(&mut self, cx: &mut dyn Context, column: &ColumnRef, tuple: &Tuple) -> Result<Datum> {
@@ -46,27 +44,18 @@ impl<'p> Run<'p> {
         }
     }
 
+    /// Every arm is one call: an arm's own values would take room in every frame, and frames are nested here.
     fn eval_nested(&mut self, cx: &mut dyn Context, expr: &'p Expr, tuple: &Tuple) -> Result<Datum> {
+        self.enter(cx)?;
         match &expr.kind {
-            ExprKind::Call { function, args } => self.call(cx, function, args, expr.typed, tuple),
             ExprKind::UserCall { function, args } => self.user_call(cx, function, args, tuple),
             ExprKind::Cast { arg, explicit } => self.cast(cx, arg, expr.typed, *explicit, tuple),
             ExprKind::And(args) => self.and(cx, args, tuple),
             ExprKind::Or(args) => self.or(cx, args, tuple),
-            ExprKind::Not(arg) => Ok(match self.eval(cx, arg, tuple)? {
-                Datum::Bool(value) => Datum::Bool(!value),
-                _ => Datum::Null,
-            }),
-            ExprKind::IsNull(arg) => Ok(Datum::Bool(logic::is_null(&self.eval(cx, arg, tuple)?))),
-            ExprKind::IsNotNull(arg) => Ok(Datum::Bool(logic::is_not_null(&self.eval(cx, arg, tuple)?))),
-            ExprKind::IsBool { arg, value, negated } => {
-                let is = match (self.eval(cx, arg, tuple)?, value) {
-                    (Datum::Bool(arg), Some(value)) => arg == *value,
-                    (arg, None) => arg.is_null(),
-                    _ => false,
-                };
-                Ok(Datum::Bool(is != *negated))
-            }
+            ExprKind::Not(arg) => self.not(cx, arg, tuple),
+            ExprKind::IsNull(arg) => self.is_null(cx, arg, tuple),
+            ExprKind::IsNotNull(arg) => self.is_not_null(cx, arg, tuple),
+            ExprKind::IsBool { arg, value, negated } => self.is_bool(cx, arg, *value, *negated, tuple),
             ExprKind::IsDistinct { args, negated } => self.is_distinct(cx, args, *negated, tuple),
             ExprKind::Case { operand, branches, otherwise } => {
                 self.case(cx, operand.as_deref(), branches, otherwise.as_deref(), tuple)
@@ -75,17 +64,11 @@ impl<'p> Run<'p> {
             ExprKind::NullIf { value, equal } => self.null_if(cx, value, equal, tuple),
             ExprKind::Extreme { args, greatest } => self.extreme(cx, args, *greatest, tuple),
             ExprKind::Quantified { arg, operator, list, all } => self.quantified(cx, arg, operator, list, *all, tuple),
-            ExprKind::MakeRow { fields, shape } => Ok(Datum::record(shape.clone(), self.eval_all(cx, fields, tuple)?)),
+            ExprKind::MakeRow { fields, shape } => self.make_row(cx, fields, shape, tuple),
             ExprKind::CompareRows { operator, left, right } => self.compare_rows(cx, *operator, left, right, tuple),
             ExprKind::Row { up, slot, shape } => self.whole_row(cx, *up, *slot, shape, tuple),
-            ExprKind::System { up, slot, column } => match self.around(*up, tuple)?.slot(*slot) {
-                Slot::Row(row) => cx.system_column(*row, *column),
-                Slot::Values(_) | Slot::Missing => Ok(Datum::Null),
-            },
-            ExprKind::Field { arg, index } => Ok(match self.eval(cx, arg, tuple)? {
-                Datum::Record(record) => record.fields.get(*index).cloned().unwrap_or_default(),
-                _ => Datum::Null,
-            }),
+            ExprKind::System { up, slot, column } => self.system_column(cx, *up, *slot, *column, tuple),
+            ExprKind::Field { arg, index } => self.field(cx, arg, *index, tuple),
             ExprKind::ReplaceField { arg, index, value, shape } => {
                 self.replace_field(cx, arg, *index, value, shape, tuple)
             }
@@ -98,7 +81,8 @@ impl<'p> Run<'p> {
             | ExprKind::Column(_)
             | ExprKind::Param(_)
             | ExprKind::Variable(_)
-            | ExprKind::Operand => Err(internal("an expression without parts is evaluated at once")),
+            | ExprKind::Operand
+            | ExprKind::Call { .. } => Err(internal("what is evaluated at once does not come here")),
         }
     }
 
@@ -109,6 +93,37 @@ impl<'p> Run<'p> {
             values.push(self.eval(cx, expr, tuple)?);
         }
         Ok(values)
+    }
+
+    fn make_row(
+        &mut self,
+        cx: &mut dyn Context,
+        fields: &'p [Expr],
+        shape: &Arc<RecordShape>,
+        tuple: &Tuple,
+    ) -> Result<Datum> {
+        Ok(Datum::record(shape.clone(), self.eval_all(cx, fields, tuple)?))
+    }
+
+    fn field(&mut self, cx: &mut dyn Context, arg: &'p Expr, index: usize, tuple: &Tuple) -> Result<Datum> {
+        Ok(match self.eval(cx, arg, tuple)? {
+            Datum::Record(record) => record.fields.get(index).cloned().unwrap_or_default(),
+            _ => Datum::Null,
+        })
+    }
+
+    fn system_column(
+        &mut self,
+        cx: &mut dyn Context,
+        up: usize,
+        slot: usize,
+        column: SystemColumn,
+        tuple: &Tuple,
+    ) -> Result<Datum> {
+        match self.around(up, tuple)?.slot(slot) {
+            Slot::Row(row) => cx.system_column(*row, column),
+            Slot::Values(_) | Slot::Missing => Ok(Datum::Null),
+        }
     }
 
     fn whole_row(

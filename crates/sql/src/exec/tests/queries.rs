@@ -313,3 +313,8 @@ fn tuples_grow_beyond_their_inline_slots() {
     assert_eq!(all.tail(3).len(), 1);
     assert_eq!(all.slots().count(), 4);
 }
+
+#[test]
+fn a_long_sum_is_not_too_deep() {
+    assert_eq!(value((0..600).fold(int(1), |sum, _| op(sum, "+", int(1)))), "601");
+}
