@@ -64,6 +64,7 @@ pub fn by_name(name: &str) -> Option<&'static Builtin> {
 }
 
 /// The letters are kind, category, preferred, delimiter, alignment, storage, by value or by reference.
+#[allow(clippy::too_many_arguments)]
 const fn row(
     oid: u32,
     name: &'static str,

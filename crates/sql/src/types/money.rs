@@ -44,7 +44,7 @@ pub fn show(out: &mut String, cents: i64) {
     out.push('$');
     let whole = (cents.unsigned_abs() / 100).to_string();
     for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at) % 3 == 0 {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

@@ -84,7 +84,9 @@ fn input_other(text: &str, typed: Typed, env: &dyn Env) -> Result<Datum> {
         }
         Some((UserTypeKind::Domain { base, .. }, _)) => input(text, *base, env),
         Some((UserTypeKind::Composite(fields), user)) => record::parse(text, user.ty, fields, env),
-        None if typed.ty == Type::RECORD => Err(cannot_accept(typed.ty)),
+        None if typed.ty == Type::RECORD => {
+            Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "input of anonymous composite types is not implemented"))
+        }
         None => Err(unsupported(typed.ty)),
     }
 }
@@ -142,13 +144,6 @@ pub fn output_into(out: &mut String, datum: &Datum, ty: Type, env: &dyn Env) {
 
 fn push_display(out: &mut String, value: &impl std::fmt::Display) {
     let _ = write!(out, "{value}");
-}
-
-/// A type that nobody reads.
-fn cannot_accept(ty: Type) -> SqlError {
-    let name = super::builtin::by_oid(ty).map_or("record", |builtin| builtin.name);
-    SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, format!("input of anonymous composite types is not implemented"))
-        .data_type(name)
 }
 
 pub(crate) fn unsupported(ty: Type) -> SqlError {

@@ -166,11 +166,11 @@ fn convert_record(value: &Datum, to: Type, explicit: bool, env: &dyn Env) -> Res
         let detail = if few { "Input has too few columns." } else { "Input has too many columns." };
         return Err(cannot_cast(record.shape.ty, to, catalog).detail(detail));
     }
-    let convert = |((value, (_, from)), (_, typed)): ((&Datum, &(Arc<str>, Typed)), &(Arc<str>, Typed))| {
-        convert_value(value.clone(), from.ty, *typed, explicit, env)
-    };
-    let pairs = record.fields.iter().zip(&record.shape.fields).zip(fields);
-    let values = pairs.map(convert).collect::<Result<_>>()?;
+    let mut values = Vec::with_capacity(fields.len());
+    for (at, (_, typed)) in fields.iter().enumerate() {
+        let (_, from) = &record.shape.fields[at];
+        values.push(convert_value(record.fields[at].clone(), from.ty, *typed, explicit, env)?);
+    }
     Ok(Datum::record(Arc::new(RecordShape { ty: to, fields: fields.clone() }), values))
 }
 

@@ -117,7 +117,7 @@ pub fn timestamp_minus(left: i64, right: i64) -> Result<Interval> {
         return Err(SqlError::new(SqlState::DATETIME_FIELD_OVERFLOW, "cannot subtract infinite timestamps"));
     }
     let micros = left.checked_sub(right).ok_or_else(interval_out_of_range)?;
-    Ok(justify_hours(&Interval { months: 0, days: 0, micros })?)
+    justify_hours(&Interval { months: 0, days: 0, micros })
 }
 
 /// `date + integer`

@@ -152,7 +152,7 @@ fn sql_standard(out: &mut String, parts: &Parts) {
     let positive = values.iter().any(|value| *value > 0) || (parts.has_time() && !parts.negative_time);
     let has_months = parts.years != 0 || parts.months != 0;
     let has_day = parts.days != 0 || parts.has_time();
-    let standard = !(negative && positive) && !(has_months && has_day);
+    let mixed = (negative && positive) || (has_months && has_day);
     if !negative && !positive {
         return out.push('0');
     }
@@ -160,7 +160,7 @@ fn sql_standard(out: &mut String, parts: &Parts) {
         let _ = write!(out, "{}:{:02}:{:02}", parts.hours, parts.minutes, parts.seconds);
         push_fraction(out, parts.micros);
     };
-    if !standard {
+    if mixed {
         let sign = |negative: bool| if negative { '-' } else { '+' };
         let _ = write!(
             out,

@@ -72,7 +72,7 @@ impl Natural {
         let Some(at) = self.0.iter().position(|&limb| limb != 0) else { return 0 };
         let mut limb = self.0[at];
         let mut zeros = at * LIMB_DIGITS;
-        while limb % 10 == 0 {
+        while limb.is_multiple_of(10) {
             limb /= 10;
             zeros += 1;
         }

@@ -43,7 +43,7 @@ impl Numeric {
         let [count, weight, sign, scale, ref digits @ ..] = words[..] else {
             return Err(SqlError::new(SqlState::PROTOCOL_VIOLATION, "insufficient data left in message"));
         };
-        if bytes.len() % 2 != 0 || digits.len() > usize::from(count) {
+        if !bytes.len().is_multiple_of(2) || digits.len() > usize::from(count) {
             return Err(SqlError::new(SqlState::INVALID_BINARY_REPRESENTATION, "incorrect binary data format"));
         }
         if digits.len() < usize::from(count) {

@@ -170,11 +170,9 @@ impl Reader<'_> {
                 | Field::WeekOfMonth
                 | Field::Century
         );
-        if iso || gregorian {
-            if *self.read.iso.get_or_insert(iso) != iso {
-                return Err(invalid("invalid combination of date conventions".to_owned())
-                    .hint("Do not mix Gregorian and ISO week date conventions in a formatting template."));
-            }
+        if (iso || gregorian) && *self.read.iso.get_or_insert(iso) != iso {
+            return Err(invalid("invalid combination of date conventions".to_owned())
+                .hint("Do not mix Gregorian and ISO week date conventions in a formatting template."));
         }
         match field {
             Field::Exact | Field::Quarter => {

@@ -157,9 +157,9 @@ fn literal<'a>(text: &'a str, pieces: &mut Vec<Piece>) -> &'a str {
         return "";
     }
     // A backslash only protects a quote.
-    if text.starts_with("\\\"") {
+    if let Some(rest) = text.strip_prefix("\\\"") {
         pieces.push(Piece::Literal('"'));
-        return &text[2..];
+        return rest;
     }
     pieces.push(match first {
         _ if first.is_ascii_punctuation() || first == ' ' || first.is_ascii_whitespace() => Piece::Separator(first),

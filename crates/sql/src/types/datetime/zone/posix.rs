@@ -55,7 +55,7 @@ impl Rule {
         let mut changes = if rest.is_empty() { DEFAULT_CHANGES } else { rest };
         let begins = take_change(&mut changes)?;
         let ends = take_change(&mut changes)?;
-        changes.is_empty().then(|| Rule { standard, summer: Some(Summer { kind, begins, ends }) })
+        changes.is_empty().then_some(Rule { standard, summer: Some(Summer { kind, begins, ends }) })
     }
 
     pub fn has_summer(&self) -> bool {
