@@ -19,6 +19,7 @@ mod pattern;
 mod registry;
 pub mod resolve;
 mod series;
+mod system;
 mod text;
 mod window;
 

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use crate::functions::{
-    Function, aggregate, arithmetic, array, comparison, datetime, degrees, json, math, numeric, pattern, series, text,
-    window,
+    Function, aggregate, arithmetic, array, comparison, datetime, degrees, json, math, numeric, pattern, series,
+    system, text, window,
 };
 
 type ByName = FxHashMap<&'static str, Vec<&'static Function>>;
@@ -51,6 +51,12 @@ static FUNCTIONS: &[&[Function]] = &[
     aggregate::sum::FUNCTIONS,
     aggregate::variance::FUNCTIONS,
     window::FUNCTIONS,
+    system::catalog::FUNCTIONS,
+    system::locks::FUNCTIONS,
+    system::sequences::FUNCTIONS,
+    system::session::FUNCTIONS,
+    system::visibility::FUNCTIONS,
+    system::visibility::PRIVILEGES,
 ];
 
 /// The tables of operators.
@@ -79,7 +85,7 @@ static OPERATORS: &[&[Function]] = &[
 static SPREAD: &[&[Function]] = &[json::build::SPREAD, text::join::SPREAD];
 
 /// The functions of the schema `skew`.
-static SKEW: &[&[Function]] = &[];
+static SKEW: &[&[Function]] = &[system::control::SKEW];
 
 static FUNCTIONS_BY_NAME: LazyLock<ByName> = LazyLock::new(|| by_name(FUNCTIONS));
 static OPERATORS_BY_NAME: LazyLock<ByName> = LazyLock::new(|| by_name(OPERATORS));

@@ -1,0 +1,351 @@
+//! Definitions of objects as text, comments, sizes.
+
+use std::sync::Arc;
+
+use crate::catalog::{
+    Catalog, Language, Oid, Parameter, ParameterMode, Relation, RelationKind, Returns, Trigger, TriggerTime,
+    UserFunction, UserTypeKind, Volatility,
+};
+use crate::error::Result;
+use crate::functions::args::Args;
+use crate::functions::define::{f, table};
+use crate::functions::{Env, Function, Site};
+use crate::system::definition;
+use crate::types::{Datum, Type as T, names, quote};
+
+/// The functions.
+pub static FUNCTIONS: &[Function] = &[
+    f("pg_get_indexdef", &[T::OID], T::TEXT, indexdef).stable(),
+    f("pg_get_indexdef", &[T::OID, T::INT4, T::BOOL], T::TEXT, indexdef_column).stable(),
+    f("pg_get_constraintdef", &[T::OID], T::TEXT, constraintdef).stable(),
+    f("pg_get_constraintdef", &[T::OID, T::BOOL], T::TEXT, constraintdef).stable(),
+    f("pg_get_expr", &[T::PG_NODE_TREE, T::OID], T::TEXT, expr).stable(),
+    f("pg_get_expr", &[T::PG_NODE_TREE, T::OID, T::BOOL], T::TEXT, expr).stable(),
+    f("pg_get_viewdef", &[T::OID], T::TEXT, viewdef).stable(),
+    f("pg_get_viewdef", &[T::OID, T::BOOL], T::TEXT, viewdef).stable(),
+    f("pg_get_viewdef", &[T::TEXT], T::TEXT, viewdef_named).stable(),
+    f("pg_get_viewdef", &[T::TEXT, T::BOOL], T::TEXT, viewdef_named).stable(),
+    f("pg_get_ruledef", &[T::OID], T::TEXT, nothing).stable(),
+    f("pg_get_triggerdef", &[T::OID], T::TEXT, triggerdef).stable(),
+    f("pg_get_triggerdef", &[T::OID, T::BOOL], T::TEXT, triggerdef).stable(),
+    f("pg_get_functiondef", &[T::OID], T::TEXT, functiondef).stable(),
+    f("pg_get_function_arguments", &[T::OID], T::TEXT, |env, args, _| arguments(env, args, true)).stable(),
+    f("pg_get_function_identity_arguments", &[T::OID], T::TEXT, |env, args, _| arguments(env, args, false)).stable(),
+    f("pg_get_function_result", &[T::OID], T::TEXT, result).stable(),
+    f("pg_get_statisticsobjdef_columns", &[T::OID], T::TEXT, nothing).stable(),
+    f("pg_get_partkeydef", &[T::OID], T::TEXT, nothing).stable(),
+    f("pg_get_partition_constraintdef", &[T::OID], T::TEXT, nothing).stable(),
+    f("obj_description", &[T::OID, T::NAME], T::TEXT, obj_description).stable(),
+    f("obj_description", &[T::OID], T::TEXT, any_description).stable(),
+    f("col_description", &[T::OID, T::INT4], T::TEXT, col_description).stable(),
+    f("shobj_description", &[T::OID, T::NAME], T::TEXT, nothing).stable(),
+    f("to_regclass", &[T::TEXT], T::REGCLASS, to_regclass).stable(),
+    f("to_regtype", &[T::TEXT], T::REGTYPE, to_regtype).stable(),
+    f("pg_relation_size", &[T::REGCLASS], T::INT8, size).volatile(),
+    f("pg_relation_size", &[T::REGCLASS, T::TEXT], T::INT8, size).volatile(),
+    f("pg_total_relation_size", &[T::REGCLASS], T::INT8, size).volatile(),
+    f("pg_table_size", &[T::REGCLASS], T::INT8, size).volatile(),
+    f("pg_indexes_size", &[T::REGCLASS], T::INT8, size).volatile(),
+    f("pg_database_size", &[T::OID], T::INT8, size).volatile(),
+    f("pg_database_size", &[T::NAME], T::INT8, size).volatile(),
+    f("pg_size_pretty", &[T::INT8], T::TEXT, pretty),
+    f("pg_relation_filenode", &[T::REGCLASS], T::OID, |_, args, _| Ok(args.at(0).clone())).stable(),
+    f("pg_index_column_has_property", &[T::REGCLASS, T::INT4, T::TEXT], T::BOOL, |_, _, _| Ok(Datum::Bool(true)))
+        .stable(),
+    f("pg_column_is_updatable", &[T::REGCLASS, T::INT2, T::BOOL], T::BOOL, |_, _, _| Ok(Datum::Bool(true))).stable(),
+    table(
+        "pg_options_to_table",
+        &[T::TEXT_ARRAY],
+        &[("option_name", T::TEXT), ("option_value", T::TEXT)],
+        |_, _, _| Ok(Vec::new()),
+    ),
+    table("pg_partition_ancestors", &[T::REGCLASS], &[("relid", T::REGCLASS)], |_, args, _| {
+        Ok(vec![vec![args.at(0).clone()]])
+    }),
+    table("_pg_expandarray", &[T::ANYARRAY], &[("x", T::ANYELEMENT), ("n", T::INT4)], expand),
+];
+
+fn number(args: &[Datum]) -> Result<Oid> {
+    Ok(u32::try_from(args.int(0)?).unwrap_or_default())
+}
+
+fn some(text: Option<String>) -> Result<Datum> {
+    Ok(text.map_or(Datum::Null, Datum::text))
+}
+
+fn nothing(_: &mut dyn Env, _: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    Ok(Datum::Null)
+}
+
+fn visible(env: &dyn Env, relation: &Relation) -> bool {
+    let catalog = env.catalog();
+    let path = names::search_path(env);
+    let first = path.into_iter().find(|schema| catalog.relation_in(*schema, &relation.name).is_some());
+    first == Some(relation.schema)
+}
+
+fn indexdef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    let catalog = env.catalog();
+    let relation = catalog.relation(number(args)?).filter(|it| matches!(it.kind, RelationKind::Index(_)));
+    some(relation.map(|relation| definition::index(relation, catalog)))
+}
+
+fn indexdef_column(env: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
+    let at = args.int(1)?;
+    if at == 0 {
+        return indexdef(env, args, site);
+    }
+    let catalog = env.catalog();
+    let Some(RelationKind::Index(index)) = catalog.relation(number(args)?).map(|relation| &relation.kind) else {
+        return Ok(Datum::Null);
+    };
+    let Some(table) = catalog.table(index.table) else { return Ok(Datum::Null) };
+    let at = usize::try_from(at - 1).unwrap_or(usize::MAX);
+    let key = index.keys.get(at).map(|key| definition::index_column(key, table));
+    let included = || {
+        let position = index.include.get(at.checked_sub(index.keys.len())?)?;
+        Some(quote::identifier(&table.columns[*position].name))
+    };
+    some(key.or_else(included))
+}
+
+fn constraintdef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    let oid = number(args)?;
+    let catalog = env.catalog();
+    for relation in catalog.relations.values() {
+        match &relation.kind {
+            RelationKind::Table(table) => {
+                if let Some(check) = table.checks.iter().find(|check| check.oid == oid) {
+                    return some(Some(definition::check(&check.condition.text)));
+                }
+                if let Some(key) = table.foreign_keys.iter().find(|key| key.oid == oid) {
+                    let text = definition::foreign_key(key, table, catalog, |parent| visible(env, parent));
+                    return some(Some(text));
+                }
+            }
+            RelationKind::Index(index) => {
+                if let (Some(made), Some(table)) = (index.constraint, catalog.table(index.table))
+                    && made.oid == oid
+                {
+                    return some(Some(definition::unique(index, made, table)));
+                }
+            }
+            _ => {}
+        }
+    }
+    let domain = catalog.types.values().find_map(|user| match &user.kind {
+        UserTypeKind::Domain { checks, .. } => checks.iter().find(|check| check.oid == oid),
+        _ => None,
+    });
+    some(domain.map(|check| definition::check(&check.condition.text)))
+}
+
+/// What is kept in the place of a node tree is the text itself.
+fn expr(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    Ok(args.at(0).clone())
+}
+
+fn view_text(catalog: &Catalog, oid: Oid) -> Option<String> {
+    match &catalog.relation(oid)?.kind {
+        RelationKind::View(view) => Some(format!(" {};", view.text.trim().trim_end_matches(';'))),
+        _ => None,
+    }
+}
+
+fn viewdef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    some(view_text(env.catalog(), number(args)?))
+}
+
+fn viewdef_named(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    let oid = super::relation(args.text(0)?, env)?;
+    some(view_text(env.catalog(), oid))
+}
+
+fn trigger_text(env: &dyn Env, relation: &Relation, trigger: &Trigger) -> String {
+    let catalog = env.catalog();
+    let when = match trigger.when {
+        TriggerTime::Before => "BEFORE",
+        TriggerTime::After => "AFTER",
+        TriggerTime::InsteadOf => "INSTEAD OF",
+    };
+    let mut events = Vec::new();
+    if trigger.insert {
+        events.push("INSERT".to_owned());
+    }
+    if trigger.delete {
+        events.push("DELETE".to_owned());
+    }
+    if let (Some(columns), Some(table)) = (&trigger.update, catalog.table(relation.oid)) {
+        let names: Vec<String> = columns.iter().map(|&at| quote::identifier(&table.columns[at].name)).collect();
+        events.push(if names.is_empty() { "UPDATE".to_owned() } else { format!("UPDATE OF {}", names.join(", ")) });
+    }
+    if trigger.truncate {
+        events.push("TRUNCATE".to_owned());
+    }
+    let schema = catalog.schemas.get(&relation.schema).map_or("public", |schema| &schema.name);
+    let function = catalog.functions.get(&trigger.function).map_or("", |function| &function.name);
+    let arguments: Vec<String> = trigger.arguments.iter().map(|argument| quote::literal(argument)).collect();
+    let condition = trigger.condition.as_ref().map_or_else(String::new, |it| format!("WHEN ({}) ", it.text));
+    format!(
+        "CREATE TRIGGER {} {when} {} ON {}.{} FOR EACH {} {condition}EXECUTE FUNCTION {}({})",
+        quote::identifier(&trigger.name),
+        events.join(" OR "),
+        quote::identifier(schema),
+        quote::identifier(&relation.name),
+        if trigger.each_row { "ROW" } else { "STATEMENT" },
+        quote::identifier(function),
+        arguments.join(", ")
+    )
+}
+
+fn triggerdef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    let oid = number(args)?;
+    for relation in env.catalog().relations.values() {
+        if let RelationKind::Table(table) = &relation.kind
+            && let Some(trigger) = table.triggers.iter().find(|trigger| trigger.oid == oid)
+        {
+            return some(Some(trigger_text(env, relation, trigger)));
+        }
+    }
+    Ok(Datum::Null)
+}
+
+fn user_function(env: &dyn Env, args: &[Datum]) -> Result<Option<Arc<UserFunction>>> {
+    Ok(env.catalog().functions.get(&number(args)?).cloned())
+}
+
+fn parameter_text(env: &dyn Env, parameter: &Parameter, defaults: bool) -> String {
+    let mode = match parameter.mode {
+        ParameterMode::In | ParameterMode::Table => "",
+        ParameterMode::Out => "OUT ",
+        ParameterMode::InOut => "INOUT ",
+        ParameterMode::Variadic => "VARIADIC ",
+    };
+    let name = parameter.name.as_ref().map_or_else(String::new, |name| format!("{} ", quote::identifier(name)));
+    let ty = names::format_type(parameter.typed.ty, Some(parameter.typed.modifier), env);
+    let default = parameter.default.as_ref().filter(|_| defaults);
+    let default = default.map_or_else(String::new, |default| format!(" DEFAULT {}", default.text));
+    format!("{mode}{name}{ty}{default}")
+}
+
+fn arguments_text(env: &dyn Env, function: &UserFunction, defaults: bool) -> String {
+    let shown = function.parameters.iter().filter(|parameter| parameter.mode != ParameterMode::Table);
+    shown.map(|parameter| parameter_text(env, parameter, defaults)).collect::<Vec<_>>().join(", ")
+}
+
+fn arguments(env: &mut dyn Env, args: &[Datum], defaults: bool) -> Result<Datum> {
+    let function = user_function(env, args)?;
+    some(function.map(|function| arguments_text(env, &function, defaults)))
+}
+
+fn result_text(env: &dyn Env, function: &UserFunction) -> Option<String> {
+    let shown = |ty: T| names::format_type(ty, None, env);
+    Some(match &function.returns {
+        Returns::Nothing => return None,
+        Returns::One(typed) => shown(typed.ty),
+        Returns::Set(typed) => format!("SETOF {}", shown(typed.ty)),
+        Returns::Trigger => "trigger".to_owned(),
+        Returns::Table => {
+            let columns = function.parameters.iter().filter(|parameter| parameter.mode == ParameterMode::Table);
+            let columns: Vec<String> = columns.map(|column| parameter_text(env, column, false)).collect();
+            format!("TABLE({})", columns.join(", "))
+        }
+    })
+}
+
+fn result(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    let function = user_function(env, args)?;
+    some(function.and_then(|function| result_text(env, &function)))
+}
+
+fn functiondef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    let Some(function) = user_function(env, args)? else { return Ok(Datum::Null) };
+    let schema = env.catalog().schemas.get(&function.schema).map_or("public", |schema| &schema.name).to_owned();
+    let what = if function.procedure { "PROCEDURE" } else { "FUNCTION" };
+    let mut text = format!(
+        "CREATE OR REPLACE {what} {}.{}({})\n",
+        quote::identifier(&schema),
+        quote::identifier(&function.name),
+        arguments_text(env, &function, true)
+    );
+    if let Some(returns) = result_text(env, &function).filter(|_| !function.procedure) {
+        text += &format!(" RETURNS {returns}\n");
+    }
+    text += &format!(" LANGUAGE {}\n", if function.language == Language::Sql { "sql" } else { "plpgsql" });
+    let volatility = match function.volatility {
+        Volatility::Immutable => " IMMUTABLE",
+        Volatility::Stable => " STABLE",
+        Volatility::Volatile => "",
+    };
+    let strict = if function.strict { " STRICT" } else { "" };
+    if !volatility.is_empty() || !strict.is_empty() {
+        text += &format!("{volatility}{strict}\n");
+    }
+    let tag = if function.procedure { "$procedure$" } else { "$function$" };
+    some(Some(format!("{text}AS {tag}{}{tag}\n", function.body)))
+}
+
+/// The number of the catalog with this name.
+fn class(name: &str) -> Oid {
+    match name {
+        "pg_class" => 1259,
+        "pg_type" => 1247,
+        "pg_proc" => 1255,
+        "pg_namespace" => 2615,
+        "pg_constraint" => 2606,
+        "pg_trigger" => 2620,
+        _ => 0,
+    }
+}
+
+fn described(env: &dyn Env, class: Oid, object: Oid, column: i32) -> Datum {
+    env.catalog().comments.get(&(class, object, column)).map_or(Datum::Null, Datum::text)
+}
+
+fn obj_description(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    Ok(described(env, class(args.text(1)?), number(args)?, 0))
+}
+
+fn any_description(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    let object = number(args)?;
+    let mut comments = env.catalog().comments.iter();
+    Ok(comments
+        .find(|((_, of, column), _)| *of == object && *column == 0)
+        .map_or(Datum::Null, |(_, it)| Datum::text(it)))
+}
+
+fn col_description(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    Ok(described(env, 1259, number(args)?, args.int4(1)?))
+}
+
+fn to_regclass(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    Ok(super::relation(args.text(0)?, env).map_or(Datum::Null, |oid| Datum::Int(oid.into())))
+}
+
+fn to_regtype(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    Ok(names::parse(args.text(0)?, env).map_or(Datum::Null, |typed| Datum::Int(typed.ty.0.into())))
+}
+
+/// Sizes on disk are made up: nothing is on disk.
+fn size(_: &mut dyn Env, _: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    Ok(Datum::Int(8192))
+}
+
+fn pretty(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    let mut size = args.int(0)?;
+    let mut unit = "bytes";
+    for next in ["kB", "MB", "GB", "TB"] {
+        if size.unsigned_abs() < 10 * 1024 {
+            break;
+        }
+        size = (size + 512 * size.signum()) / 1024;
+        unit = next;
+    }
+    Ok(Datum::text(format!("{size} {unit}")))
+}
+
+fn expand(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Vec<Vec<Datum>>> {
+    let Datum::Array(array) = args.at(0) else { return Ok(Vec::new()) };
+    let numbered = (1..).zip(&array.items);
+    Ok(numbered.map(|(at, item)| vec![item.clone(), Datum::Int(at)]).collect())
+}
