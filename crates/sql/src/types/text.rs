@@ -8,6 +8,7 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Env;
 use crate::types::datetime;
 use crate::types::json::Json;
+use crate::types::json::path::Path;
 use crate::types::numeric::Numeric;
 use crate::types::scalar::float::{self, Width};
 use crate::types::scalar::{bytea, integer, parse_bool, string, uuid};
@@ -45,6 +46,7 @@ pub fn input(text: &str, typed: Typed, env: &dyn Env) -> Result<Datum> {
             Json::validate(text)?;
             Datum::text(text)
         }
+        Type::JSONPATH => Datum::text(Path::parse(text)?.to_string()),
         Type::JSONB => Datum::Jsonb(Arc::new(Json::parse(text)?)),
         Type::OID | Type::XID | Type::CID => Datum::Int(integer::parse_oid(text)?),
         Type::XID8 => Datum::Int(integer::parse_xid8(text)?),

@@ -3,6 +3,7 @@
 pub mod access;
 mod order;
 mod parse;
+pub mod path;
 pub mod raw;
 mod show;
 

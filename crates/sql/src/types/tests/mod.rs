@@ -74,6 +74,11 @@ fn wire_forms_are_those_of_postgresql() {
 }
 
 #[test]
+fn json_paths_are_those_of_postgresql() {
+    check(include_str!("jsonpath.txt"));
+}
+
+#[test]
 fn casts_are_those_of_postgresql() {
     check(include_str!("casts.txt"));
 }

@@ -1,9 +1,11 @@
 //! What the sections `[op …]` call.
 
 use super::{World, show};
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use crate::types::datetime::extract::{Source, extract, trunc_interval, trunc_timestamp, trunc_timestamptz};
 use crate::types::datetime::{arithmetic, format, zone};
+use crate::types::json::path::Path;
+use crate::types::json::path::run::Run;
 use crate::types::json::{Json, raw};
 use crate::types::numeric::Numeric;
 use crate::types::{Datum, Interval, Type, Typed, compare};
@@ -152,6 +154,13 @@ pub(super) fn call(name: &str, args: &[Datum], types: &[Typed], world: &World) -
                 "set" => json_value.set(&steps, json(2), true),
                 _ => json_value.insert(&steps, json(2), false),
             })
+        }
+        "path_query" => {
+            let (document, path) = (json(0), Path::parse(&text(1))?);
+            let no_regex = |_: &str, _: &str, _: &str| Err(SqlError::unsupported("like_regex"));
+            let variables = Json::parse(r#"{"x": 2, "s": "b"}"#)?;
+            let items = Run::new(&path, &document, &variables, &no_regex).query()?;
+            Ok(items.iter().map(Json::to_string).collect::<Vec<_>>().join(" "))
         }
         "raw_path" => {
             let (document, steps) = (text(0), path(1));
