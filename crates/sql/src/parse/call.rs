@@ -15,13 +15,13 @@ use crate::parse::token::Kind;
 
 impl Cursor<'_> {
     /// The arguments and clauses of a call whose name has been taken.
-    pub(crate) fn call(&mut self, name: ObjectName) -> Result<Expr> {
-        Ok(Expr::Function(self.function(name)?))
+    pub(crate) fn call(&mut self, name: ObjectName) -> Result<Box<Expr>> {
+        Ok(Box::new(Expr::Function(self.function(name)?)))
     }
 
     /// Like [`Cursor::call`], as a function.
     pub(crate) fn function(&mut self, name: ObjectName) -> Result<Function> {
-        let list = self.arguments()?;
+        let list = self.deeper(Self::arguments)?;
         let mut function = Function {
             name,
             uses_odbc_syntax: false,
@@ -41,7 +41,7 @@ impl Cursor<'_> {
             self.take();
             self.take();
             self.expect_word(K::Where)?;
-            function.filter = Some(Box::new(self.expr()?));
+            function.filter = Some(self.boxed_expr()?);
             self.expect(Kind::RightParen)?;
         }
         if self.keyword() == K::Over {
@@ -91,15 +91,8 @@ impl Cursor<'_> {
             }
             _ => None,
         };
-        let arg = match self.expr()? {
-            Expr::QualifiedWildcard(name, _) => FunctionArgExpr::QualifiedWildcard(name),
-            expr if variadic => FunctionArgExpr::Expr(extra::variadic_mark(expr)),
-            expr => FunctionArgExpr::Expr(expr),
-        };
-        Ok(match named {
-            Some((name, operator)) => FunctionArg::Named { name, arg, operator },
-            None => FunctionArg::Unnamed(arg),
-        })
+        let expr = self.boxed_expr()?;
+        Ok(argument(named, variadic, expr))
     }
 
     fn over(&mut self) -> Result<WindowType> {
@@ -173,7 +166,7 @@ impl Cursor<'_> {
         if self.accept_words(&[K::Current, K::Row]) {
             return Ok(WindowFrameBound::CurrentRow);
         }
-        let offset = if self.accept_word(K::Unbounded) { None } else { Some(Box::new(self.expr()?)) };
+        let offset = if self.accept_word(K::Unbounded) { None } else { Some(self.boxed_expr()?) };
         if self.accept_word(K::Preceding) {
             return Ok(WindowFrameBound::Preceding(offset));
         }
@@ -182,14 +175,14 @@ impl Cursor<'_> {
     }
 
     /// CAST (… AS …)
-    pub(crate) fn cast(&mut self) -> Result<Expr> {
+    pub(crate) fn cast(&mut self) -> Result<Box<Expr>> {
         self.take();
         self.expect(Kind::LeftParen)?;
-        let expr = Box::new(self.expr()?);
+        let expr = self.boxed_expr()?;
         self.expect_word(K::As)?;
         let data_type = self.data_type()?;
         self.expect(Kind::RightParen)?;
-        Ok(Expr::Cast { kind: CastKind::Cast, expr, data_type, format: None })
+        Ok(Box::new(Expr::Cast { kind: CastKind::Cast, expr, data_type, format: None }))
     }
 
     /// Whether calls of this function have a syntax of their own.
@@ -221,12 +214,12 @@ impl Cursor<'_> {
     }
 
     /// A call with a syntax of its own.
-    pub(crate) fn special_call(&mut self, keyword: K) -> Result<Expr> {
+    pub(crate) fn special_call(&mut self, keyword: K) -> Result<Box<Expr>> {
         let name = self.take_ident()?;
         match keyword {
             K::Coalesce | K::Greatest | K::Least | K::Nullif | K::Grouping => {
                 let args = self.parenthesized(Self::expr)?;
-                Ok(Expr::Function(extra::call(name, args)))
+                Ok(Box::new(Expr::Function(extra::call(name, args))))
             }
             K::Extract => self.extract(),
             K::Position => self.position(),
@@ -235,34 +228,34 @@ impl Cursor<'_> {
             K::Trim => self.trim(),
             K::Normalize => {
                 let args = self.parenthesized(Self::expr)?;
-                Ok(Expr::Function(extra::call(name, args)))
+                Ok(Box::new(Expr::Function(extra::call(name, args))))
             }
             K::Collation => Err(SqlError::unsupported("COLLATION FOR")),
             other => Err(SqlError::unsupported(other.text().to_uppercase())),
         }
     }
 
-    fn extract(&mut self) -> Result<Expr> {
+    fn extract(&mut self) -> Result<Box<Expr>> {
         self.expect(Kind::LeftParen)?;
         let token = self.peek();
         let value = if self.at_string() { self.string()? } else { self.label()?.value };
         self.expect_word(K::From)?;
-        let expr = Box::new(self.expr()?);
+        let expr = self.boxed_expr()?;
         self.expect(Kind::RightParen)?;
         let field = DateTimeField::Custom(Ident { value, quote_style: None, span: self.span(token) });
-        Ok(Expr::Extract { field, syntax: ExtractSyntax::From, expr })
+        Ok(Box::new(Expr::Extract { field, syntax: ExtractSyntax::From, expr }))
     }
 
-    fn position(&mut self) -> Result<Expr> {
+    fn position(&mut self) -> Result<Box<Expr>> {
         self.expect(Kind::LeftParen)?;
-        let expr = Box::new(self.restricted_expr()?);
+        let expr = self.restricted_expr()?;
         self.expect_word(K::In)?;
-        let r#in = Box::new(self.restricted_expr()?);
+        let r#in = self.restricted_expr()?;
         self.expect(Kind::RightParen)?;
-        Ok(Expr::Position { expr, r#in })
+        Ok(Box::new(Expr::Position { expr, r#in }))
     }
 
-    fn substring(&mut self, name: Ident) -> Result<Expr> {
+    fn substring(&mut self, name: Ident) -> Result<Box<Expr>> {
         self.expect(Kind::LeftParen)?;
         let expr = self.expr()?;
         if self.kind() == Kind::Comma || self.kind() == Kind::RightParen {
@@ -274,46 +267,46 @@ impl Cursor<'_> {
             self.expect_word(K::Escape)?;
             let escape = self.expr()?;
             self.expect(Kind::RightParen)?;
-            return Ok(Expr::Function(extra::call(name, vec![expr, pattern, escape])));
+            return Ok(Box::new(Expr::Function(extra::call(name, vec![expr, pattern, escape]))));
         }
         loop {
             if substring_from.is_none() && self.accept_word(K::From) {
-                substring_from = Some(Box::new(self.expr()?));
+                substring_from = Some(self.boxed_expr()?);
             } else if substring_for.is_none() && self.accept_word(K::For) {
-                substring_for = Some(Box::new(self.expr()?));
+                substring_for = Some(self.boxed_expr()?);
             } else {
                 break;
             }
         }
         self.expect(Kind::RightParen)?;
         let expr = Box::new(expr);
-        Ok(Expr::Substring { expr, substring_from, substring_for, special: false, shorthand: false })
+        Ok(Box::new(Expr::Substring { expr, substring_from, substring_for, special: false, shorthand: false }))
     }
 
-    fn overlay(&mut self, name: Ident) -> Result<Expr> {
+    fn overlay(&mut self, name: Ident) -> Result<Box<Expr>> {
         self.expect(Kind::LeftParen)?;
         let expr = self.expr()?;
         if !self.accept_word(K::Placing) {
             return self.rest_of_plain_call(name, expr);
         }
-        let overlay_what = Box::new(self.expr()?);
+        let overlay_what = self.boxed_expr()?;
         self.expect_word(K::From)?;
-        let overlay_from = Box::new(self.expr()?);
-        let overlay_for = if self.accept_word(K::For) { Some(Box::new(self.expr()?)) } else { None };
+        let overlay_from = self.boxed_expr()?;
+        let overlay_for = if self.accept_word(K::For) { Some(self.boxed_expr()?) } else { None };
         self.expect(Kind::RightParen)?;
-        Ok(Expr::Overlay { expr: Box::new(expr), overlay_what, overlay_from, overlay_for })
+        Ok(Box::new(Expr::Overlay { expr: Box::new(expr), overlay_what, overlay_from, overlay_for }))
     }
 
-    fn rest_of_plain_call(&mut self, name: Ident, first: Expr) -> Result<Expr> {
+    fn rest_of_plain_call(&mut self, name: Ident, first: Expr) -> Result<Box<Expr>> {
         let mut args = vec![first];
         while self.accept(Kind::Comma) {
             args.push(self.expr()?);
         }
         self.expect(Kind::RightParen)?;
-        Ok(Expr::Function(extra::call(name, args)))
+        Ok(Box::new(Expr::Function(extra::call(name, args))))
     }
 
-    fn trim(&mut self) -> Result<Expr> {
+    fn trim(&mut self) -> Result<Box<Expr>> {
         self.expect(Kind::LeftParen)?;
         let side = match self.keyword() {
             K::Both => Some(TrimWhereField::Both),
@@ -349,8 +342,21 @@ impl Cursor<'_> {
                 Some(TrimWhereField::Trailing) => "rtrim",
             };
             more.insert(0, first);
-            return Ok(Expr::Function(extra::call(Ident::with_span(Span::empty(), name), more)));
+            return Ok(Box::new(Expr::Function(extra::call(Ident::with_span(Span::empty(), name), more))));
         }
-        Ok(Expr::Trim { trim_where: side, trim_what, expr: Box::new(first), trim_characters: None })
+        Ok(Box::new(Expr::Trim { trim_where: side, trim_what, expr: Box::new(first), trim_characters: None }))
+    }
+}
+
+#[inline(never)]
+fn argument(named: Option<(Ident, FunctionArgOperator)>, variadic: bool, expr: Box<Expr>) -> FunctionArg {
+    let arg = match *expr {
+        Expr::QualifiedWildcard(name, _) => FunctionArgExpr::QualifiedWildcard(name),
+        expr if variadic => FunctionArgExpr::Expr(extra::variadic_mark(expr)),
+        expr => FunctionArgExpr::Expr(expr),
+    };
+    match named {
+        Some((name, operator)) => FunctionArg::Named { name, arg, operator },
+        None => FunctionArg::Unnamed(arg),
     }
 }

@@ -212,7 +212,7 @@ impl Cursor<'_> {
     }
 
     fn place(&mut self) -> Result<Expr> {
-        match self.indirection(Expr::Array(sqlparser::ast::Array { elem: Vec::new(), named: true }))? {
+        match *self.indirection(Box::new(Expr::Array(sqlparser::ast::Array { elem: Vec::new(), named: true })))? {
             Expr::CompoundFieldAccess { access_chain, .. } => match access_chain.into_iter().next() {
                 Some(sqlparser::ast::AccessExpr::Subscript(Subscript::Index { index })) => Ok(index),
                 _ => Err(SqlError::unsupported("assignment to a slice of an array")),
@@ -245,7 +245,7 @@ impl Cursor<'_> {
         Ok(Box::new(Statement::Update(Update {
             update_token: self.attached(token),
             optimizer_hints: Vec::new(),
-            table: TableWithJoins { relation, joins: Vec::new() },
+            table: TableWithJoins { relation: *relation, joins: Vec::new() },
             assignments,
             from,
             selection: self.condition()?,
@@ -266,7 +266,7 @@ impl Cursor<'_> {
             delete_token: self.attached(token),
             optimizer_hints: Vec::new(),
             tables: Vec::new(),
-            from: FromTable::WithFromKeyword(vec![TableWithJoins { relation, joins: Vec::new() }]),
+            from: FromTable::WithFromKeyword(vec![TableWithJoins { relation: *relation, joins: Vec::new() }]),
             using,
             selection: self.condition()?,
             returning: self.returning()?,
@@ -298,7 +298,7 @@ impl Cursor<'_> {
             merge_token: self.attached(token),
             optimizer_hints: Vec::new(),
             into: true,
-            table,
+            table: *table,
             source: source.relation,
             on,
             clauses,

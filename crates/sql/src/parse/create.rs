@@ -123,11 +123,11 @@ impl Cursor<'_> {
 
     fn index_element(&mut self) -> Result<IndexElement> {
         let expr = match self.kind() {
-            Kind::LeftParen => match self.parenthesized_expr()? {
+            Kind::LeftParen => match *self.parenthesized_expr()? {
                 sqlparser::ast::Expr::Nested(inner) => *inner,
                 other => other,
             },
-            _ if self.kind_at(1) == Kind::LeftParen => self.primary()?,
+            _ if self.kind_at(1) == Kind::LeftParen => *self.primary()?,
             _ => sqlparser::ast::Expr::Identifier(self.ident()?),
         };
         let collation = if self.accept_word(K::Collate) { Some(self.any_name()?) } else { None };

@@ -9,8 +9,8 @@ use crate::parse::lexer;
 use crate::parse::literal;
 use crate::parse::token::{Kind, Token};
 
-/// How deep expressions nest; a query counts for two levels. Every level costs some stack, here and in everything that
-/// walks the tree: up to 13 kB in a build without optimisation.
+/// How deep expressions nest; a call and a query count for two levels. Every level costs some stack, here and in
+/// everything that walks the tree: up to 13 kB in a build without optimisation.
 const DEEPEST: u32 = 100;
 
 /// A place in the tokens of a text.

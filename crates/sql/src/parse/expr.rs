@@ -35,7 +35,7 @@ pub(crate) enum Grammar {
 }
 
 /// Chains of operators become trees that lean to the left; whoever walks them goes so deep.
-const LONGEST_CHAIN: usize = 1_000;
+const LONGEST_CHAIN: usize = 500;
 
 /// Chains of AND and OR that are longer than this become balanced trees: programs make very long ones, and it does not
 /// matter how they are grouped.
@@ -44,16 +44,21 @@ const LONGEST_LEANING: usize = 64;
 impl Cursor<'_> {
     /// An expression.
     pub(crate) fn expr(&mut self) -> Result<Expr> {
+        self.boxed_expr().map(|expr| *expr)
+    }
+
+    /// An expression in its box: what recurs hands boxes on, so that nesting costs little stack.
+    pub(crate) fn boxed_expr(&mut self) -> Result<Box<Expr>> {
         self.operators(0, Grammar::Full)
     }
 
     /// An expression after which words like NOT NULL or AND mean something else.
-    pub(crate) fn restricted_expr(&mut self) -> Result<Expr> {
+    pub(crate) fn restricted_expr(&mut self) -> Result<Box<Expr>> {
         self.operators(0, Grammar::Restricted)
     }
 
     /// An expression of operators that bind more tightly than `least`.
-    fn operators(&mut self, least: u8, grammar: Grammar) -> Result<Expr> {
+    fn operators(&mut self, least: u8, grammar: Grammar) -> Result<Box<Expr>> {
         self.deeper(|cursor| {
             let left = cursor.prefixed(grammar)?;
             cursor.infixes(left, least, grammar)
@@ -61,11 +66,11 @@ impl Cursor<'_> {
     }
 
     /// The rest of an expression whose first operand is there.
-    pub(crate) fn rest_of_expr(&mut self, left: Expr) -> Result<Expr> {
+    pub(crate) fn rest_of_expr(&mut self, left: Box<Expr>) -> Result<Box<Expr>> {
         self.infixes(left, 0, Grammar::Full)
     }
 
-    fn prefixed(&mut self, grammar: Grammar) -> Result<Expr> {
+    fn prefixed(&mut self, grammar: Grammar) -> Result<Box<Expr>> {
         let (op, binds) = match self.kind() {
             Kind::Word(K::Not) if grammar == Grammar::Full => (UnaryOperator::Not, binding::NOT - 1),
             Kind::Minus => (UnaryOperator::Minus, binding::SIGN - 1),
@@ -78,15 +83,16 @@ impl Cursor<'_> {
             return self.not_exists();
         }
         let expr = self.operators(binds, grammar)?;
-        Ok(Expr::UnaryOp { op, expr: Box::new(expr) })
+        Ok(unary(op, expr))
     }
 
-    fn not_exists(&mut self) -> Result<Expr> {
-        let exists = self.operators(binding::NOT - 1, Grammar::Full)?;
-        Ok(match exists {
-            Expr::Exists { subquery, negated: false } => Expr::Exists { subquery, negated: true },
-            other => Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(other) },
-        })
+    fn not_exists(&mut self) -> Result<Box<Expr>> {
+        let mut exists = self.operators(binding::NOT - 1, Grammar::Full)?;
+        if let Expr::Exists { negated: negated @ false, .. } = &mut *exists {
+            *negated = true;
+            return Ok(exists);
+        }
+        Ok(unary(UnaryOperator::Not, exists))
     }
 
     fn prefix_operator(&self) -> Result<UnaryOperator> {
@@ -105,7 +111,7 @@ impl Cursor<'_> {
         })
     }
 
-    fn infixes(&mut self, mut left: Expr, least: u8, grammar: Grammar) -> Result<Expr> {
+    fn infixes(&mut self, mut left: Box<Expr>, least: u8, grammar: Grammar) -> Result<Box<Expr>> {
         // What cannot be chained without parentheses: `a < b < c`, `a LIKE b LIKE c`.
         let mut alone = 0;
         for _ in 0..LONGEST_CHAIN {
@@ -128,7 +134,7 @@ impl Cursor<'_> {
     }
 
     /// AND or OR of any number of operands.
-    fn connected(&mut self, first: Expr, word: K, op: BinaryOperator) -> Result<Expr> {
+    fn connected(&mut self, first: Box<Expr>, word: K, op: BinaryOperator) -> Result<Box<Expr>> {
         let binds = if word == K::Or { binding::OR } else { binding::AND };
         let mut operands = vec![first];
         while self.accept_word(word) {
@@ -171,21 +177,13 @@ impl Cursor<'_> {
         })
     }
 
-    fn infix(&mut self, left: Expr, binds: u8, grammar: Grammar) -> Result<Expr> {
+    fn infix(&mut self, left: Box<Expr>, binds: u8, grammar: Grammar) -> Result<Box<Expr>> {
         let token = self.take();
         match token.kind {
-            Kind::TypeCast => {
-                let data_type = self.data_type()?;
-                Ok(Expr::Cast {
-                    kind: sqlparser::ast::CastKind::DoubleColon,
-                    expr: Box::new(left),
-                    data_type,
-                    format: None,
-                })
-            }
+            Kind::TypeCast => self.type_cast(left),
             Kind::Word(K::Is) => self.is(left, grammar),
-            Kind::Word(K::Isnull) => Ok(Expr::IsNull(Box::new(left))),
-            Kind::Word(K::Notnull) => Ok(Expr::IsNotNull(Box::new(left))),
+            Kind::Word(K::Isnull) => Ok(boxed(Expr::IsNull(left))),
+            Kind::Word(K::Notnull) => Ok(boxed(Expr::IsNotNull(left))),
             Kind::Word(K::Not) => {
                 let token = self.take();
                 self.matching(left, token.kind.keyword(), true)
@@ -195,22 +193,27 @@ impl Cursor<'_> {
             }
             Kind::Word(K::At) => {
                 self.expect_words(&[K::Time, K::Zone])?;
-                let time_zone = Box::new(self.operators(binds, grammar)?);
-                Ok(Expr::AtTimeZone { timestamp: Box::new(left), time_zone })
+                let time_zone = self.operators(binds, grammar)?;
+                Ok(at_time_zone(left, time_zone))
             }
             Kind::Word(K::Collate) => {
                 let collation = self.any_name()?;
-                Ok(Expr::Collate { expr: Box::new(left), collation })
+                Ok(boxed(Expr::Collate { expr: left, collation }))
             }
             _ => {
                 let op = self.binary_operator(token)?;
                 if self.at_quantifier() {
                     return self.quantified(left, op);
                 }
-                let right = Box::new(self.operators(binds, grammar)?);
-                Ok(Expr::BinaryOp { left: Box::new(left), op, right })
+                let right = self.operators(binds, grammar)?;
+                Ok(binary(left, op, right))
             }
         }
+    }
+
+    fn type_cast(&mut self, expr: Box<Expr>) -> Result<Box<Expr>> {
+        let data_type = self.data_type()?;
+        Ok(boxed(Expr::Cast { kind: sqlparser::ast::CastKind::DoubleColon, expr, data_type, format: None }))
     }
 
     /// A name that may be that of anything, like a collation's.
@@ -224,30 +227,25 @@ impl Cursor<'_> {
     }
 
     /// `op ANY (…)`, `op ALL (…)`
-    fn quantified(&mut self, left: Expr, compare_op: BinaryOperator) -> Result<Expr> {
+    fn quantified(&mut self, left: Box<Expr>, compare_op: BinaryOperator) -> Result<Box<Expr>> {
         let keyword = self.take().kind.keyword();
-        let right = Box::new(self.any_operand()?);
-        let left = Box::new(left);
-        Ok(match keyword {
+        let right = self.any_operand()?;
+        Ok(boxed(match keyword {
             K::All => Expr::AllOp { left, compare_op, right },
             _ => Expr::AnyOp { left, compare_op, right, is_some: keyword == K::Some },
-        })
+        }))
     }
 
     /// The array or subquery after ANY and ALL, without its parentheses.
-    fn any_operand(&mut self) -> Result<Expr> {
+    fn any_operand(&mut self) -> Result<Box<Expr>> {
         if self.kind() != Kind::LeftParen {
             return Err(self.unexpected());
         }
-        Ok(match self.parenthesized_expr()? {
-            Expr::Nested(inner) => *inner,
-            other => other,
-        })
+        Ok(without_parentheses(self.parenthesized_expr()?))
     }
 
-    fn is(&mut self, left: Expr, grammar: Grammar) -> Result<Expr> {
+    fn is(&mut self, expr: Box<Expr>, grammar: Grammar) -> Result<Box<Expr>> {
         let negated = self.accept_word(K::Not);
-        let expr = Box::new(left);
         let keyword = self.keyword();
         if grammar == Grammar::Restricted && keyword != K::Distinct {
             return Err(self.unexpected());
@@ -264,12 +262,8 @@ impl Cursor<'_> {
             (K::Distinct, _) => {
                 self.take();
                 self.expect_word(K::From)?;
-                let right = Box::new(self.operators(binding::IS, grammar)?);
-                return Ok(if negated {
-                    Expr::IsNotDistinctFrom(expr, right)
-                } else {
-                    Expr::IsDistinctFrom(expr, right)
-                });
+                let right = self.operators(binding::IS, grammar)?;
+                return Ok(distinct(expr, right, negated));
             }
             (K::Document | K::Of, _) => {
                 return Err(SqlError::unsupported(format!("IS {}", keyword.text().to_uppercase())));
@@ -280,11 +274,11 @@ impl Cursor<'_> {
             _ => return Err(self.unexpected()),
         };
         self.take();
-        Ok(made)
+        Ok(boxed(made))
     }
 
     /// BETWEEN, IN, LIKE, ILIKE, SIMILAR TO.
-    fn matching(&mut self, left: Expr, keyword: K, negated: bool) -> Result<Expr> {
+    fn matching(&mut self, left: Box<Expr>, keyword: K, negated: bool) -> Result<Box<Expr>> {
         match keyword {
             K::Between => self.between(left, negated),
             K::In => self.in_list(left, negated),
@@ -292,43 +286,41 @@ impl Cursor<'_> {
         }
     }
 
-    fn between(&mut self, left: Expr, negated: bool) -> Result<Expr> {
+    fn between(&mut self, expr: Box<Expr>, negated: bool) -> Result<Box<Expr>> {
         let symmetric = self.accept_word(K::Symmetric);
         if !symmetric {
             self.accept_word(K::Asymmetric);
         }
-        let low = Box::new(self.restricted_expr()?);
+        let low = self.restricted_expr()?;
         self.expect_word(K::And)?;
-        let high = Box::new(self.operators(binding::LIKE, Grammar::Full)?);
-        let expr = Box::new(left);
+        let high = self.operators(binding::LIKE, Grammar::Full)?;
         if !symmetric {
-            return Ok(Expr::Between { expr, negated, low, high });
+            return Ok(boxed(Expr::Between { expr, negated, low, high }));
         }
         // As PostgreSQL does it: between in one order or in the other.
         let one = Expr::Between { expr: expr.clone(), negated, low: low.clone(), high: high.clone() };
         let other = Expr::Between { expr, negated, low: high, high: low };
         let op = if negated { BinaryOperator::And } else { BinaryOperator::Or };
-        Ok(Expr::Nested(Box::new(Expr::BinaryOp { left: Box::new(one), op, right: Box::new(other) })))
+        Ok(boxed(Expr::Nested(binary(boxed(one), op, boxed(other)))))
     }
 
-    fn in_list(&mut self, left: Expr, negated: bool) -> Result<Expr> {
-        let expr = Box::new(left);
+    fn in_list(&mut self, expr: Box<Expr>, negated: bool) -> Result<Box<Expr>> {
         if self.kind() != Kind::LeftParen {
             return Err(self.unexpected());
         }
         if self.at_subquery() {
-            return Ok(match self.parenthesized_expr()? {
+            return Ok(boxed(match *self.parenthesized_expr()? {
                 Expr::Subquery(subquery) => Expr::InSubquery { expr, subquery, negated },
                 Expr::Nested(item) => Expr::InList { expr, list: vec![*item], negated },
                 Expr::Tuple(list) => Expr::InList { expr, list, negated },
                 other => Expr::InList { expr, list: vec![other], negated },
-            });
+            }));
         }
         let list = self.parenthesized(Self::expr)?;
-        Ok(Expr::InList { expr, list, negated })
+        Ok(boxed(Expr::InList { expr, list, negated }))
     }
 
-    fn like(&mut self, left: Expr, keyword: K, negated: bool) -> Result<Expr> {
+    fn like(&mut self, left: Box<Expr>, keyword: K, negated: bool) -> Result<Box<Expr>> {
         if keyword == K::Similar {
             self.expect_word(K::To)?;
         } else {
@@ -342,17 +334,17 @@ impl Cursor<'_> {
                 return self.quantified(left, op);
             }
         }
-        let expr = Box::new(left);
-        let pattern = Box::new(self.operators(binding::LIKE, Grammar::Full)?);
+        let expr = left;
+        let pattern = self.operators(binding::LIKE, Grammar::Full)?;
         let escape_char = match self.accept_word(K::Escape) {
-            true => Some(Box::new(self.operators(binding::LIKE, Grammar::Full)?)),
+            true => Some(self.operators(binding::LIKE, Grammar::Full)?),
             false => None,
         };
-        Ok(match keyword {
+        Ok(boxed(match keyword {
             K::Like => Expr::Like { negated, any: false, expr, pattern, escape_char },
             K::Ilike => Expr::ILike { negated, any: false, expr, pattern, escape_char },
             _ => Expr::SimilarTo { negated, expr, pattern, escape_char },
-        })
+        }))
     }
 
     /// The operator that a token, which has been taken, stands for.
@@ -395,10 +387,42 @@ impl Cursor<'_> {
     }
 }
 
+#[inline(never)]
+fn boxed(expr: Expr) -> Box<Expr> {
+    Box::new(expr)
+}
+
+#[inline(never)]
+fn binary(left: Box<Expr>, op: BinaryOperator, right: Box<Expr>) -> Box<Expr> {
+    Box::new(Expr::BinaryOp { left, op, right })
+}
+
+#[inline(never)]
+fn unary(op: UnaryOperator, expr: Box<Expr>) -> Box<Expr> {
+    Box::new(Expr::UnaryOp { op, expr })
+}
+
+#[inline(never)]
+fn at_time_zone(timestamp: Box<Expr>, time_zone: Box<Expr>) -> Box<Expr> {
+    Box::new(Expr::AtTimeZone { timestamp, time_zone })
+}
+
+#[inline(never)]
+fn distinct(left: Box<Expr>, right: Box<Expr>, negated: bool) -> Box<Expr> {
+    Box::new(if negated { Expr::IsNotDistinctFrom(left, right) } else { Expr::IsDistinctFrom(left, right) })
+}
+
+#[inline(never)]
+fn without_parentheses(expr: Box<Expr>) -> Box<Expr> {
+    match *expr {
+        Expr::Nested(inner) => inner,
+        other => Box::new(other),
+    }
+}
+
 /// A tree of these operands in their order.
-fn balanced(mut operands: Vec<Expr>, op: &BinaryOperator) -> Expr {
-    let joined =
-        |left: Expr, right: Expr| Expr::BinaryOp { left: Box::new(left), op: op.clone(), right: Box::new(right) };
+fn balanced(mut operands: Vec<Box<Expr>>, op: &BinaryOperator) -> Box<Expr> {
+    let joined = |left, right| binary(left, op.clone(), right);
     if operands.len() <= LONGEST_LEANING {
         return operands.into_iter().reduce(joined).expect("a chain has an operand");
     }

@@ -17,27 +17,23 @@ impl Cursor<'_> {
     pub(crate) fn from_item(&mut self) -> Result<TableWithJoins> {
         let relation = self.factor()?;
         let mut joins = Vec::new();
-        while let Some(join) = self.join()? {
-            joins.push(join);
+        while self.at_join() {
+            joins.push(*self.join()?);
         }
-        Ok(TableWithJoins { relation, joins })
+        Ok(TableWithJoins { relation: *relation, joins })
     }
 
     fn at_join(&self) -> bool {
         matches!(self.keyword(), K::Cross | K::Natural | K::Join | K::Inner | K::Left | K::Right | K::Full)
     }
 
-    fn join(&mut self) -> Result<Option<Join>> {
-        if !self.at_join() {
-            return Ok(None);
-        }
+    fn join(&mut self) -> Result<Box<Join>> {
         if self.accept_words(&[K::Cross, K::Join]) {
             let relation = self.factor()?;
-            let join_operator = JoinOperator::CrossJoin(JoinConstraint::None);
-            return Ok(Some(Join { relation, global: false, join_operator }));
+            return Ok(joined_by(relation, JoinOperator::CrossJoin, JoinConstraint::None));
         }
         let natural = self.accept_word(K::Natural);
-        let kind = match self.keyword() {
+        let kind: fn(JoinConstraint) -> JoinOperator = match self.keyword() {
             K::Join => JoinOperator::Inner,
             K::Inner => {
                 self.take();
@@ -57,20 +53,19 @@ impl Cursor<'_> {
         self.expect_word(K::Join)?;
         if natural {
             let relation = self.factor()?;
-            return Ok(Some(Join { relation, global: false, join_operator: kind(JoinConstraint::Natural) }));
+            return Ok(joined_by(relation, kind, JoinConstraint::Natural));
         }
         let relation = self.joined()?;
         let constraint = self.join_constraint()?;
-        Ok(Some(Join { relation, global: false, join_operator: kind(constraint) }))
+        Ok(joined_by(relation, kind, constraint))
     }
 
     /// The right side of a join that waits for its ON: `a JOIN b JOIN c ON … ON …` nests.
-    fn joined(&mut self) -> Result<TableFactor> {
+    fn joined(&mut self) -> Result<Box<TableFactor>> {
         let mut relation = self.factor()?;
         while self.at_join() {
             let join = self.deeper(Self::join)?;
-            let joined = TableWithJoins { relation, joins: join.into_iter().collect() };
-            relation = TableFactor::NestedJoin { table_with_joins: Box::new(joined), alias: None };
+            relation = nested(TableWithJoins { relation: *relation, joins: vec![*join] }, None);
         }
         Ok(relation)
     }
@@ -87,7 +82,7 @@ impl Cursor<'_> {
         Ok(JoinConstraint::Using(columns))
     }
 
-    fn factor(&mut self) -> Result<TableFactor> {
+    fn factor(&mut self) -> Result<Box<TableFactor>> {
         let lateral = self.accept_word(K::Lateral);
         if self.kind() == Kind::LeftParen {
             return self.deeper(|cursor| cursor.factor_in_parentheses(lateral));
@@ -98,7 +93,7 @@ impl Cursor<'_> {
                 if cursor.keyword() == K::As {
                     return Err(SqlError::unsupported("a column definition list in ROWS FROM"));
                 }
-                Ok(FunctionArg::Unnamed(FunctionArgExpr::Expr(call)))
+                Ok(FunctionArg::Unnamed(FunctionArgExpr::Expr(*call)))
             })?;
             return self.function_factor(lateral, extra::rows_from_mark(), args);
         }
@@ -116,7 +111,7 @@ impl Cursor<'_> {
         if self.keyword() == K::Tablesample {
             return Err(SqlError::unsupported("TABLESAMPLE"));
         }
-        if let TableFactor::Table { alias, .. } = &mut relation {
+        if let TableFactor::Table { alias, .. } = &mut *relation {
             *alias = said;
         }
         Ok(relation)
@@ -148,9 +143,9 @@ impl Cursor<'_> {
         self.kind_at(ahead + 1) == Kind::LeftParen
     }
 
-    fn function_in_from(&mut self, lateral: bool) -> Result<TableFactor> {
+    fn function_in_from(&mut self, lateral: bool) -> Result<Box<TableFactor>> {
         use sqlparser::ast::{Expr, FunctionArguments};
-        match self.primary()? {
+        match *self.primary()? {
             Expr::Function(function) => {
                 let plain = function.filter.is_none() && function.over.is_none() && function.within_group.is_empty();
                 match function.args {
@@ -169,7 +164,7 @@ impl Cursor<'_> {
         }
     }
 
-    fn function_factor(&mut self, lateral: bool, name: ObjectName, args: Vec<FunctionArg>) -> Result<TableFactor> {
+    fn function_factor(&mut self, lateral: bool, name: ObjectName, args: Vec<FunctionArg>) -> Result<Box<TableFactor>> {
         let with_ordinality = self.accept_words(&[K::With, K::Ordinality]);
         let alias = if self.keyword() == K::As && self.kind_at(1) == Kind::LeftParen {
             // Columns without a name of their own: that of the function.
@@ -181,10 +176,10 @@ impl Cursor<'_> {
         } else {
             self.alias()?
         };
-        Ok(TableFactor::Function { lateral, name, args, with_ordinality, alias })
+        Ok(Box::new(TableFactor::Function { lateral, name, args, with_ordinality, alias }))
     }
 
-    fn factor_in_parentheses(&mut self, lateral: bool) -> Result<TableFactor> {
+    fn factor_in_parentheses(&mut self, lateral: bool) -> Result<Box<TableFactor>> {
         let mark = self.mark();
         if self.at_subquery() {
             match self.derived(lateral) {
@@ -204,7 +199,7 @@ impl Cursor<'_> {
         }
         self.expect(Kind::RightParen)?;
         let alias = self.alias()?;
-        Ok(TableFactor::NestedJoin { table_with_joins: Box::new(inner), alias })
+        Ok(nested(inner, alias))
     }
 
     /// The kind of the token after the first parenthesis at a mark.
@@ -216,7 +211,7 @@ impl Cursor<'_> {
         kind
     }
 
-    fn derived(&mut self, lateral: bool) -> Result<TableFactor> {
+    fn derived(&mut self, lateral: bool) -> Result<Box<TableFactor>> {
         let start = self.peek();
         let subquery = self.subquery()?;
         let alias = self.alias()?;
@@ -229,7 +224,7 @@ impl Cursor<'_> {
                 .hint(hint)
                 .at(start.position as usize));
         }
-        Ok(TableFactor::Derived { lateral, subquery, alias, sample: None })
+        Ok(Box::new(TableFactor::Derived { lateral, subquery, alias, sample: None }))
     }
 
     /// `[AS] name [(columns)]`
@@ -256,16 +251,30 @@ impl Cursor<'_> {
     }
 
     /// A table that a change names, with its alias.
-    pub(crate) fn target(&mut self, words_after: &[K]) -> Result<TableFactor> {
+    pub(crate) fn target(&mut self, words_after: &[K]) -> Result<Box<TableFactor>> {
         let name = self.relation_name()?;
         let mut factor = table_factor(name);
         let explicit = self.accept_word(K::As);
         if explicit || (self.at_column_name() && !words_after.contains(&self.keyword())) {
             let name = self.ident()?;
-            if let TableFactor::Table { alias, .. } = &mut factor {
+            if let TableFactor::Table { alias, .. } = &mut *factor {
                 *alias = Some(TableAlias { explicit, name, columns: Vec::new(), at: None });
             }
         }
         Ok(factor)
     }
+}
+
+#[inline(never)]
+fn joined_by(
+    relation: Box<TableFactor>,
+    kind: fn(JoinConstraint) -> JoinOperator,
+    constraint: JoinConstraint,
+) -> Box<Join> {
+    Box::new(Join { relation: *relation, global: false, join_operator: kind(constraint) })
+}
+
+#[inline(never)]
+fn nested(inner: TableWithJoins, alias: Option<TableAlias>) -> Box<TableFactor> {
+    Box::new(TableFactor::NestedJoin { table_with_joins: Box::new(inner), alias })
 }

@@ -30,7 +30,7 @@ macro_rules! keywords {
         #[repr(u16)]
         pub enum Keyword { Plain, $($name,)* }
 
-        const WORDS: &[(&str, Keyword, Class, Label)] =
+        static WORDS: &[(&str, Keyword, Class, Label)] =
             &[$(($text, Keyword::$name, Class::$class, Label::$label),)*];
     };
 }
@@ -81,7 +81,7 @@ impl Keyword {
 const MASK: usize = 2047;
 
 /// Where to look first for a word; open addressing after that.
-const SLOTS: [u16; MASK + 1] = slots();
+static SLOTS: [u16; MASK + 1] = slots();
 
 const fn hash(word: &[u8]) -> usize {
     let mut hash: u32 = 0x811c_9dc5;

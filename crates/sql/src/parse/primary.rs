@@ -15,52 +15,51 @@ use crate::parse::token::{Kind, Token};
 
 impl Cursor<'_> {
     /// An operand.
-    pub(crate) fn primary(&mut self) -> Result<Expr> {
+    pub(crate) fn primary(&mut self) -> Result<Box<Expr>> {
         let token = self.peek();
         match token.kind {
             Kind::Word(keyword) => self.word(keyword),
-            Kind::Quoted | Kind::UnicodeQuoted => {
-                let first = self.take_ident()?;
-                self.named(first)
-            }
-            Kind::Integer | Kind::Number => {
-                self.take();
-                Ok(self.value(token, Value::Number(self.text_of(token).to_owned(), false)))
-            }
-            Kind::String | Kind::EscapeString | Kind::UnicodeString | Kind::DollarString => {
-                let text = self.string()?;
-                Ok(self.value(token, Value::SingleQuotedString(text)))
-            }
-            Kind::BitString | Kind::HexString => {
-                self.take();
-                let digits = literal::string(self.text, token)?;
-                Ok(self.value(
-                    token,
-                    match token.kind {
-                        Kind::BitString => Value::SingleQuotedByteStringLiteral(digits),
-                        _ => Value::HexStringLiteral(digits),
-                    },
-                ))
-            }
+            Kind::Quoted | Kind::UnicodeQuoted => self.name_or_call(),
             Kind::Parameter(_) => {
-                self.take();
-                let parameter = self.value(token, Value::Placeholder(self.text_of(token).to_owned()));
+                let parameter = self.literal()?;
                 self.indirection(parameter)
             }
             Kind::LeftParen => {
                 let inner = self.parenthesized_expr()?;
                 // A row in parentheses has no fields to take.
-                if matches!(inner, Expr::Tuple(_)) { Ok(inner) } else { self.indirection(inner) }
+                if matches!(*inner, Expr::Tuple(_)) { Ok(inner) } else { self.indirection(inner) }
             }
-            _ => Err(self.unexpected()),
+            _ => self.literal(),
         }
     }
 
-    fn value(&self, token: Token, value: Value) -> Expr {
-        Expr::Value(ValueWithSpan { value, span: self.span(token) })
+    fn literal(&mut self) -> Result<Box<Expr>> {
+        let token = self.peek();
+        let value = match token.kind {
+            Kind::Integer | Kind::Number => Value::Number(self.text_of(token).to_owned(), false),
+            Kind::String | Kind::EscapeString | Kind::UnicodeString | Kind::DollarString => {
+                let text = self.string()?;
+                return Ok(self.value(token, Value::SingleQuotedString(text)));
+            }
+            Kind::BitString => Value::SingleQuotedByteStringLiteral(literal::string(self.text, token)?),
+            Kind::HexString => Value::HexStringLiteral(literal::string(self.text, token)?),
+            Kind::Parameter(_) => Value::Placeholder(self.text_of(token).to_owned()),
+            _ => return Err(self.unexpected()),
+        };
+        self.take();
+        Ok(self.value(token, value))
     }
 
-    fn word(&mut self, keyword: K) -> Result<Expr> {
+    fn value(&self, token: Token, value: Value) -> Box<Expr> {
+        Box::new(Expr::Value(ValueWithSpan { value, span: self.span(token) }))
+    }
+
+    fn name_or_call(&mut self) -> Result<Box<Expr>> {
+        let first = self.take_ident()?;
+        self.named(first)
+    }
+
+    fn word(&mut self, keyword: K) -> Result<Box<Expr>> {
         let token = self.peek();
         let simple = match keyword {
             K::Plain => None,
@@ -74,8 +73,7 @@ impl Cursor<'_> {
             return Ok(self.value(token, value));
         }
         if keyword == K::Plain {
-            let first = self.take_ident()?;
-            return self.named(first);
+            return self.name_or_call();
         }
         let called = self.kind_at(1) == Kind::LeftParen;
         match keyword {
@@ -83,12 +81,12 @@ impl Cursor<'_> {
             K::Array => self.array(),
             K::Default => {
                 self.take();
-                Ok(extra::default_mark(self.span(token)))
+                Ok(Box::new(extra::default_mark(self.span(token))))
             }
             K::Exists if called => {
                 self.take();
                 let subquery = self.subquery()?;
-                Ok(Expr::Exists { subquery, negated: false })
+                Ok(Box::new(Expr::Exists { subquery, negated: false }))
             }
             K::Row if called => self.row(),
             K::CurrentDate
@@ -110,7 +108,7 @@ impl Cursor<'_> {
     }
 
     /// A keyword that is used as a name, or begins the name of a type.
-    fn other_word(&mut self, keyword: K, called: bool) -> Result<Expr> {
+    fn other_word(&mut self, keyword: K, called: bool) -> Result<Box<Expr>> {
         if let Some(constant) = self.typed_constant()? {
             return Ok(constant);
         }
@@ -123,8 +121,7 @@ impl Cursor<'_> {
         if !usable {
             return Err(self.unexpected());
         }
-        let first = self.take_ident()?;
-        self.named(first)
+        self.name_or_call()
     }
 
     fn string_at(&self, ahead: usize) -> bool {
@@ -132,7 +129,7 @@ impl Cursor<'_> {
     }
 
     /// `numeric(10, 2) '1.5'`: a type whose name is a keyword, and a literal.
-    fn typed_constant(&mut self) -> Result<Option<Expr>> {
+    fn typed_constant(&mut self) -> Result<Option<Box<Expr>>> {
         let mark = self.mark();
         if let Ok(Some(data_type)) = self.keyword_type()
             && self.at_string()
@@ -143,42 +140,45 @@ impl Cursor<'_> {
         Ok(None)
     }
 
-    fn typed_string(&mut self, data_type: sqlparser::ast::DataType) -> Result<Expr> {
+    fn typed_string(&mut self, data_type: sqlparser::ast::DataType) -> Result<Box<Expr>> {
         let token = self.peek();
         let text = self.string()?;
         let value = ValueWithSpan { value: Value::SingleQuotedString(text), span: self.span(token) };
-        Ok(Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: false }))
+        Ok(Box::new(Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: false })))
     }
 
     /// A column, a call, or a literal of a named type, whose first name has been taken.
-    fn named(&mut self, first: Ident) -> Result<Expr> {
+    fn named(&mut self, first: Ident) -> Result<Box<Expr>> {
         match self.kind() {
-            Kind::Dot => {}
-            Kind::LeftParen => return self.call(ObjectName(vec![ObjectNamePart::Identifier(first)])),
-            Kind::LeftBracket => return self.indirection(Expr::Identifier(first)),
+            Kind::Dot => self.qualified_name(first),
+            Kind::LeftParen => self.call(ObjectName(vec![ObjectNamePart::Identifier(first)])),
+            Kind::LeftBracket => self.indirection(Box::new(Expr::Identifier(first))),
             _ if self.at_string() => {
                 let data_type = self.generic_type(first)?;
-                return self.typed_string(data_type);
+                self.typed_string(data_type)
             }
-            _ => return Ok(Expr::Identifier(first)),
+            _ => Ok(Box::new(Expr::Identifier(first))),
         }
+    }
+
+    fn qualified_name(&mut self, first: Ident) -> Result<Box<Expr>> {
         let mut parts = vec![first];
         while self.kind() == Kind::Dot {
             self.take();
             if self.kind() == Kind::Star {
                 let star = self.take();
-                return Ok(Expr::QualifiedWildcard(ObjectName::from(parts), self.attached(star)));
+                return Ok(Box::new(Expr::QualifiedWildcard(ObjectName::from(parts), self.attached(star))));
             }
             parts.push(self.label()?);
         }
         match self.kind() {
             Kind::LeftParen => self.call(ObjectName::from(parts)),
-            Kind::LeftBracket => self.indirection(Expr::CompoundIdentifier(parts)),
+            Kind::LeftBracket => self.indirection(Box::new(Expr::CompoundIdentifier(parts))),
             _ if self.at_string() => {
                 let data_type = sqlparser::ast::DataType::Custom(ObjectName::from(parts), Vec::new());
                 self.typed_string(data_type)
             }
-            _ => Ok(Expr::CompoundIdentifier(parts)),
+            _ => Ok(Box::new(Expr::CompoundIdentifier(parts))),
         }
     }
 
@@ -191,7 +191,10 @@ impl Cursor<'_> {
     }
 
     /// Fields and subscripts after an operand.
-    pub(crate) fn indirection(&mut self, root: Expr) -> Result<Expr> {
+    pub(crate) fn indirection(&mut self, root: Box<Expr>) -> Result<Box<Expr>> {
+        if !matches!(self.kind(), Kind::Dot | Kind::LeftBracket) {
+            return Ok(root);
+        }
         let mut access_chain = Vec::new();
         loop {
             match self.kind() {
@@ -215,11 +218,11 @@ impl Cursor<'_> {
         }
     }
 
-    fn accessed(root: Expr, access_chain: Vec<AccessExpr>) -> Expr {
+    fn accessed(root: Box<Expr>, access_chain: Vec<AccessExpr>) -> Box<Expr> {
         if access_chain.is_empty() {
             return root;
         }
-        Expr::CompoundFieldAccess { root: Box::new(root), access_chain }
+        Box::new(Expr::CompoundFieldAccess { root, access_chain })
     }
 
     fn subscript(&mut self) -> Result<Subscript> {
@@ -260,43 +263,45 @@ impl Cursor<'_> {
     }
 
     /// What begins with a parenthesis: an expression, a row, a subquery.
-    pub(crate) fn parenthesized_expr(&mut self) -> Result<Expr> {
+    pub(crate) fn parenthesized_expr(&mut self) -> Result<Box<Expr>> {
         let query = self.at_subquery();
         self.expect(Kind::LeftParen)?;
-        let first = if query { self.deeper(Self::query_or_expr)? } else { self.expr()? };
+        let first = if query { self.deeper(Self::query_or_expr)? } else { self.boxed_expr()? };
         if self.accept(Kind::RightParen) {
-            return Ok(match first {
-                Expr::Subquery(query) => Expr::Subquery(query),
-                first => Expr::Nested(Box::new(first)),
-            });
+            return Ok(if matches!(*first, Expr::Subquery(_)) { first } else { Box::new(Expr::Nested(first)) });
         }
-        let mut items = vec![first];
+        self.row_after(first)
+    }
+
+    fn row_after(&mut self, first: Box<Expr>) -> Result<Box<Expr>> {
+        let mut items = vec![*first];
         while self.accept(Kind::Comma) {
             items.push(self.expr()?);
         }
         self.expect(Kind::RightParen)?;
-        Ok(Expr::Tuple(items))
+        Ok(Box::new(Expr::Tuple(items)))
     }
 
     /// After a parenthesis that may begin a query: `(SELECT …) UNION …` is one, `(SELECT …) + 1` is an expression.
-    fn query_or_expr(&mut self) -> Result<Expr> {
+    fn query_or_expr(&mut self) -> Result<Box<Expr>> {
         if self.kind() != Kind::LeftParen {
-            return Ok(Expr::Subquery(self.query()?));
+            return Ok(Box::new(Expr::Subquery(self.query()?)));
         }
-        let first = match self.parenthesized_expr()? {
+        let first = self.parenthesized_expr()?;
+        let first = match *first {
             Expr::Subquery(query) if self.continues_query() => {
-                return Ok(Expr::Subquery(self.rest_of_query(query)?));
+                return Ok(Box::new(Expr::Subquery(self.rest_of_query(query)?)));
             }
-            Expr::Subquery(query) if self.kind() == Kind::RightParen => return Ok(Expr::Subquery(query)),
-            Expr::Tuple(items) => Expr::Tuple(items),
-            other => self.indirection(other)?,
+            Expr::Subquery(query) if self.kind() == Kind::RightParen => return Ok(Box::new(Expr::Subquery(query))),
+            Expr::Tuple(items) => Box::new(Expr::Tuple(items)),
+            other => self.indirection(Box::new(other))?,
         };
         self.rest_of_expr(first)
     }
 
-    fn case(&mut self) -> Result<Expr> {
+    fn case(&mut self) -> Result<Box<Expr>> {
         let start = self.take();
-        let operand = if self.keyword() == K::When { None } else { Some(Box::new(self.expr()?)) };
+        let operand = if self.keyword() == K::When { None } else { Some(self.boxed_expr()?) };
         let mut conditions = Vec::new();
         while self.accept_word(K::When) {
             let condition = self.expr()?;
@@ -306,30 +311,30 @@ impl Cursor<'_> {
         if conditions.is_empty() {
             return Err(self.unexpected());
         }
-        let else_result = if self.accept_word(K::Else) { Some(Box::new(self.expr()?)) } else { None };
+        let else_result = if self.accept_word(K::Else) { Some(self.boxed_expr()?) } else { None };
         let end = self.expect_word(K::End)?;
-        Ok(Expr::Case {
+        Ok(Box::new(Expr::Case {
             case_token: self.attached(start),
             end_token: self.attached(end),
             operand,
             conditions,
             else_result,
-        })
+        }))
     }
 
-    fn array(&mut self) -> Result<Expr> {
+    fn array(&mut self) -> Result<Box<Expr>> {
         if self.kind_at(1) == Kind::LeftParen {
             let name = self.take_ident()?;
             let query = self.subquery()?;
             let mut function = extra::call(name, Vec::new());
             function.args = FunctionArguments::Subquery(query);
-            return Ok(Expr::Function(function));
+            return Ok(Box::new(Expr::Function(function)));
         }
         self.take();
         if self.kind() != Kind::LeftBracket {
             return Err(self.unexpected());
         }
-        self.array_items(true)
+        self.array_items(true).map(Box::new)
     }
 
     /// `[…]`, which nests in ARRAY without the word.
@@ -348,16 +353,16 @@ impl Cursor<'_> {
         })
     }
 
-    fn row(&mut self) -> Result<Expr> {
+    fn row(&mut self) -> Result<Box<Expr>> {
         self.take();
         self.expect(Kind::LeftParen)?;
         let items = if self.kind() == Kind::RightParen { Vec::new() } else { self.list(Self::expr)? };
         self.expect(Kind::RightParen)?;
-        Ok(Expr::Tuple(items))
+        Ok(Box::new(Expr::Tuple(items)))
     }
 
     /// CURRENT_DATE and the like: calls without parentheses.
-    fn value_function(&mut self) -> Result<Expr> {
+    fn value_function(&mut self) -> Result<Box<Expr>> {
         let keyword = self.keyword();
         let name = self.take_ident()?;
         let mut function: Function = extra::call(name, Vec::new());
@@ -366,16 +371,16 @@ impl Cursor<'_> {
         if takes_precision && self.accept(Kind::LeftParen) {
             let token = self.expect(Kind::Integer)?;
             let precision = self.value(token, Value::Number(self.text_of(token).to_owned(), false));
-            function.args = extra::call(Ident::new(""), vec![precision]).args;
+            function.args = extra::call(Ident::new(""), vec![*precision]).args;
             self.expect(Kind::RightParen)?;
         } else {
             function.args = FunctionArguments::None;
         }
-        Ok(Expr::Function(function))
+        Ok(Box::new(Expr::Function(function)))
     }
 
     /// `INTERVAL '1' DAY`, or the word as a name.
-    fn interval(&mut self) -> Result<Expr> {
+    fn interval(&mut self) -> Result<Box<Expr>> {
         let mark = self.mark();
         let first = self.take_ident()?;
         let mut precision = None;
@@ -396,22 +401,22 @@ impl Cursor<'_> {
         }
         let token = self.peek();
         let text = self.string()?;
-        let value = Box::new(self.value(token, Value::SingleQuotedString(text)));
+        let value = self.value(token, Value::SingleQuotedString(text));
         let (fields, seconds) = self.interval_fields()?;
         let data_type = sqlparser::ast::DataType::Interval { fields, precision: precision.or(seconds) };
         if matches!(data_type, sqlparser::ast::DataType::Interval { fields: None, precision: None }) {
-            return Ok(Expr::Interval(Interval {
+            return Ok(Box::new(Expr::Interval(Interval {
                 value,
                 leading_field: None,
                 leading_precision: None,
                 last_field: None,
                 fractional_seconds_precision: None,
-            }));
+            })));
         }
         // The type says exactly which fields count; the literal's own node could not.
         let Expr::Value(value) = *value else {
             return Err(SqlError::syntax("an interval's text is a literal"));
         };
-        Ok(Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: false }))
+        Ok(Box::new(Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: false })))
     }
 }

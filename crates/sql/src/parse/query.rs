@@ -34,7 +34,7 @@ impl Cursor<'_> {
 
     /// The rest of a query that begins with a query in parentheses.
     pub(crate) fn rest_of_query(&mut self, first: Box<Query>) -> Result<Box<Query>> {
-        let body = self.set_operations(boxed(SetExpr::Query(first)), 0)?;
+        let body = self.set_operations(query_body(first), 0)?;
         self.tail(None, body)
     }
 
@@ -138,14 +138,14 @@ impl Cursor<'_> {
     /// One side of a set operation.
     fn query_operand(&mut self) -> Result<Box<SetExpr>> {
         match self.kind() {
-            Kind::Word(K::Select) => Ok(boxed(SetExpr::Select(self.select()?))),
-            Kind::Word(K::Values) => Ok(boxed(SetExpr::Values(self.values()?))),
+            Kind::Word(K::Select) => self.select().map(select_body),
+            Kind::Word(K::Values) => self.values().map(values_body),
             Kind::Word(K::Table) => self.table_query(),
             Kind::LeftParen => {
                 self.take();
                 let query = self.query()?;
                 self.expect(Kind::RightParen)?;
-                Ok(boxed(SetExpr::Query(query)))
+                Ok(query_body(query))
             }
             _ => Err(self.unexpected()),
         }
@@ -175,7 +175,7 @@ impl Cursor<'_> {
                 let right = cursor.query_operand()?;
                 cursor.set_operations(right, binds)
             })?;
-            left = boxed(SetExpr::SetOperation { left, op, set_quantifier, right });
+            left = set_operation(left, op, set_quantifier, right);
         }
     }
 
@@ -193,12 +193,12 @@ impl Cursor<'_> {
     /// `TABLE t` is `SELECT * FROM t`.
     fn table_query(&mut self) -> Result<Box<SetExpr>> {
         let token = self.take();
-        let relation = self.relation()?;
+        let relation = *self.relation()?;
         let mut select = bare_select();
         select.select_token = self.attached(token);
         select.projection = vec![SelectItem::Wildcard(WildcardAdditionalOptions::default())];
         select.from = vec![TableWithJoins { relation, joins: Vec::new() }];
-        Ok(boxed(SetExpr::Select(select)))
+        Ok(select_body(select))
     }
 
     fn select(&mut self) -> Result<Box<Select>> {
@@ -279,7 +279,13 @@ impl Cursor<'_> {
             let options = WildcardAdditionalOptions { wildcard_token: self.attached(star), ..Default::default() };
             return Ok(SelectItem::Wildcard(options));
         }
-        let expr = match self.expr()? {
+        let expr = self.boxed_expr()?;
+        self.item_of(expr)
+    }
+
+    /// An item whose expression is there: its alias, or the columns of a wildcard.
+    fn item_of(&mut self, expr: Box<Expr>) -> Result<SelectItem> {
+        let expr = match *expr {
             Expr::QualifiedWildcard(name, _) => {
                 let kind = SelectItemQualifiedWildcardKind::ObjectName(name);
                 return Ok(SelectItem::QualifiedWildcard(kind, WildcardAdditionalOptions::default()));
@@ -452,7 +458,7 @@ impl Cursor<'_> {
             self.expect_words(&[K::With, K::Ties])?;
             true
         };
-        Ok(Fetch { with_ties, percent: false, quantity })
+        Ok(Fetch { with_ties, percent: false, quantity: quantity.map(|quantity| *quantity) })
     }
 
     fn lock(&mut self) -> Result<sqlparser::ast::LockClause> {
@@ -495,7 +501,7 @@ impl Cursor<'_> {
     }
 
     /// A table in FROM, without alias: `t`, `ONLY t`, `t *`.
-    pub(crate) fn relation(&mut self) -> Result<TableFactor> {
+    pub(crate) fn relation(&mut self) -> Result<Box<TableFactor>> {
         let name = self.relation_name()?;
         Ok(table_factor(name))
     }
@@ -525,8 +531,9 @@ fn limit_clause(query: &mut Query) -> &mut LimitClause {
 }
 
 /// A table by name.
-pub(crate) fn table_factor(name: ObjectName) -> TableFactor {
-    TableFactor::Table {
+#[inline(never)]
+pub(crate) fn table_factor(name: ObjectName) -> Box<TableFactor> {
+    Box::new(TableFactor::Table {
         name,
         alias: None,
         args: None,
@@ -537,7 +544,7 @@ pub(crate) fn table_factor(name: ObjectName) -> TableFactor {
         json_path: None,
         sample: None,
         index_hints: Vec::new(),
-    }
+    })
 }
 
 /// A query of this body and nothing else.
@@ -559,8 +566,28 @@ pub(crate) fn bare_query(body: Box<SetExpr>) -> Box<Query> {
 
 /// The large types of the tree are made in frames of their own, so that nesting costs little stack.
 #[inline(never)]
-pub(crate) fn boxed(body: SetExpr) -> Box<SetExpr> {
-    Box::new(body)
+fn select_body(select: Box<Select>) -> Box<SetExpr> {
+    Box::new(SetExpr::Select(select))
+}
+
+#[inline(never)]
+fn query_body(query: Box<Query>) -> Box<SetExpr> {
+    Box::new(SetExpr::Query(query))
+}
+
+#[inline(never)]
+fn values_body(values: Values) -> Box<SetExpr> {
+    Box::new(SetExpr::Values(values))
+}
+
+#[inline(never)]
+fn set_operation(
+    left: Box<SetExpr>,
+    op: SetOperator,
+    set_quantifier: SetQuantifier,
+    right: Box<SetExpr>,
+) -> Box<SetExpr> {
+    Box::new(SetExpr::SetOperation { left, op, set_quantifier, right })
 }
 
 #[inline(never)]

@@ -227,7 +227,7 @@ impl Cursor<'_> {
             }
             K::Default => {
                 self.take();
-                ColumnConstraintKind::Default(self.restricted_expr()?)
+                ColumnConstraintKind::Default(*self.restricted_expr()?)
             }
             K::Check => ColumnConstraintKind::Check(self.check()?),
             K::Unique => {

