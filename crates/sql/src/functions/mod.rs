@@ -14,6 +14,7 @@ mod degrees;
 mod json;
 mod kinds;
 mod math;
+mod number;
 mod numeric;
 mod pattern;
 mod registry;

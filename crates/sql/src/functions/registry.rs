@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use crate::functions::{
-    Function, aggregate, arithmetic, array, comparison, datetime, degrees, json, math, numeric, pattern, series,
-    system, text, window,
+    Function, aggregate, arithmetic, array, comparison, datetime, degrees, json, math, number, numeric, pattern,
+    series, system, text, window,
 };
 
 type ByName = FxHashMap<&'static str, Vec<&'static Function>>;
@@ -14,6 +14,7 @@ type ByName = FxHashMap<&'static str, Vec<&'static Function>>;
 /// The tables of functions, by topic.
 static FUNCTIONS: &[&[Function]] = &[
     arithmetic::FUNCTIONS,
+    number::FUNCTIONS,
     numeric::FUNCTIONS,
     math::FUNCTIONS,
     degrees::FUNCTIONS,
