@@ -41,6 +41,7 @@ static FUNCTIONS: &[&[Function]] = &[
     json::aggregates::FUNCTIONS,
     json::build::FUNCTIONS,
     json::change::FUNCTIONS,
+    json::path::FUNCTIONS,
     json::populate::FUNCTIONS,
     json::sets::FUNCTIONS,
     aggregate::basic::FUNCTIONS,
@@ -80,6 +81,7 @@ static OPERATORS: &[&[Function]] = &[
     array::look::OPERATORS,
     json::access::OPERATORS,
     json::change::OPERATORS,
+    json::path::OPERATORS,
 ];
 
 /// Functions that take any number of arguments of any types, as they are called with one `VARIADIC array`.

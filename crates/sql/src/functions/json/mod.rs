@@ -8,6 +8,7 @@ pub(super) mod aggregates;
 pub(super) mod build;
 pub(super) mod change;
 pub(super) mod convert;
+pub(super) mod path;
 pub(super) mod populate;
 pub(super) mod sets;
 
