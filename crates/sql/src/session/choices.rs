@@ -21,6 +21,10 @@ pub(crate) fn store_options(options: &Options) -> StoreOptions {
         recency: options.recency,
         locks: RowLocks::ByCaller,
         refusals: Refusals::Reported,
+        max_operations: Some(KEPT_OPERATIONS),
         ..StoreOptions::default()
     }
 }
+
+/// The history of a database that runs for long is kept from about so many operations ago: 160 megabytes.
+const KEPT_OPERATIONS: usize = 4_000_000;

@@ -12,22 +12,24 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use skew_model::Key;
-use skew_model::Level;
-use skew_store::{Reads, Store};
+use skew_model::{Key, Level, TxnId};
+use skew_store::Reads;
 
 use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
-use crate::session::database::{SequenceState, State};
+use crate::session::database::{Counters, SequenceState};
+use crate::session::transaction::store_error;
+use crate::storage::locks::Owner;
 use crate::storage::World;
 use crate::types::Datum;
 
-/// What a reset comes back to.
+/// What a reset comes back to, beside the store's own checkpoint.
+#[derive(Default)]
 pub(crate) struct Checkpoint {
-    store: Store<Datum>,
     catalog: Arc<Catalog>,
     sequences: FxHashMap<Oid, SequenceState>,
     added_cells: FxHashMap<(u32, u32), Key>,
+    counters: Counters,
 }
 
 /// Answers a function of the schema.
@@ -103,27 +105,42 @@ fn checkpoint(world: &mut World<'_>) -> Result<()> {
     }
     end_own(world)?;
     let state = &mut *world.db;
+    state.store.checkpoint().map_err(|error| store_error(&error))?;
     state.texts.clear();
-    let checkpoint = Checkpoint {
-        store: state.store.clone(),
+    state.checkpoint = Checkpoint {
         catalog: state.catalog.clone(),
         sequences: state.sequences.clone(),
         added_cells: state.added_cells.clone(),
+        counters: state.counters,
     };
-    state.checkpoint = Some(Box::new(checkpoint));
     Ok(())
 }
 
+/// Back to the checkpoint. Transactions that run end without a trace, and their connections are told when they go on.
 fn reset(world: &mut World<'_>, seed: u64) -> Result<()> {
     end_own(world)?;
     let state = &mut *world.db;
-    restore(state);
+    let running: Vec<(TxnId, Owner)> = state.running.drain().collect();
+    for (txn, owner) in running {
+        if state.store.is_open(txn) {
+            state.store.rollback(txn).map_err(|error| store_error(&error))?;
+        }
+        state.locks.release_transaction(owner);
+    }
+    state.store.reset().map_err(|error| store_error(&error))?;
+    state.catalog = state.checkpoint.catalog.clone();
+    state.sequences = state.checkpoint.sequences.clone();
+    state.added_cells = state.checkpoint.added_cells.clone();
+    state.counters = state.checkpoint.counters;
     state.epoch += 1;
-    state.running.clear();
     state.texts.clear();
     state.seed(seed);
     world.catalog = world.db.catalog.clone();
     world.session.tables = Default::default();
+    if let Some(transaction) = &mut world.session.transaction {
+        transaction.epoch = world.db.epoch;
+        transaction.catalog = None;
+    }
     world.db.changed();
     Ok(())
 }
@@ -134,28 +151,9 @@ fn end_own(world: &mut World<'_>) -> Result<()> {
     if let Some(id) = id {
         world.db.running.remove(&id);
         if world.db.store.is_open(id) {
-            world.db.store.rollback(id).map_err(|error| crate::session::transaction::store_error(&error))?;
+            world.db.store.rollback(id).map_err(|error| store_error(&error))?;
         }
     }
     world.cells.clear();
     Ok(())
-}
-
-fn restore(state: &mut State) {
-    let sessions: Vec<_> = state.connections.keys().copied().collect();
-    match &state.checkpoint {
-        Some(checkpoint) => {
-            state.store = checkpoint.store.clone();
-            state.catalog = checkpoint.catalog.clone();
-            state.sequences = checkpoint.sequences.clone();
-            state.added_cells = checkpoint.added_cells.clone();
-        }
-        None => {
-            state.store = Store::new(crate::session::choices::store_options(&state.options));
-            state.catalog = Arc::new(Catalog::default());
-            state.sequences.clear();
-            state.added_cells.clear();
-        }
-    }
-    state.reconnect(&sessions);
 }

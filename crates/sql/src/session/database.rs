@@ -35,8 +35,7 @@ pub(crate) struct State {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) locks: Locks,
     pub(crate) sequences: FxHashMap<Oid, SequenceState>,
-    next_oid: Oid,
-    next_row: u64,
+    pub(crate) counters: Counters,
     random: u64,
     next_owner: Owner,
     /// The connections, by number.
@@ -49,9 +48,17 @@ pub(crate) struct State {
     pub(crate) texts: FxHashMap<TxnId, Vec<(u32, Arc<str>)>>,
     /// How many connections sleep until something changes.
     sleepers: usize,
-    pub(crate) checkpoint: Option<Box<Checkpoint>>,
+    /// What a reset comes back to; at first the empty database.
+    pub(crate) checkpoint: Checkpoint,
     /// Grows with every reset: transactions of before are gone.
     pub(crate) epoch: u64,
+}
+
+/// How many objects and rows have got numbers.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Counters {
+    objects: Oid,
+    rows: u64,
 }
 
 /// Where a sequence stands. It never goes back, whatever is rolled back.
@@ -79,14 +86,15 @@ pub(crate) struct Activity {
 impl Database {
     /// An empty database.
     pub fn new(options: Options) -> Database {
+        let mut store = Store::new(super::choices::store_options(&options));
+        store.checkpoint().expect("an empty store has no transactions");
         let state = State {
-            store: Store::new(super::choices::store_options(&options)),
+            store,
             choice: super::choices::choice(&options),
             catalog: Arc::new(Catalog::default()),
             locks: Locks::default(),
             sequences: FxHashMap::default(),
-            next_oid: FIRST_USER_OID,
-            next_row: 0,
+            counters: Counters::default(),
             random: options.seed ^ 0x9e37_79b9_7f4a_7c15,
             next_owner: 0,
             connections: BTreeMap::new(),
@@ -94,7 +102,7 @@ impl Database {
             added_cells: FxHashMap::default(),
             texts: FxHashMap::default(),
             sleepers: 0,
-            checkpoint: None,
+            checkpoint: Checkpoint::default(),
             epoch: 0,
             options,
         };
@@ -113,21 +121,16 @@ impl Database {
 }
 
 impl State {
-    /// The connections' sessions in a store that has come back from a checkpoint.
-    pub(crate) fn reconnect(&mut self, owners: &[Owner]) {
-        let _ = owners;
-    }
-
     /// A number for a new object.
     pub(crate) fn new_oid(&mut self) -> Oid {
-        self.next_oid += 1;
-        self.next_oid - 1
+        self.counters.objects += 1;
+        FIRST_USER_OID + self.counters.objects - 1
     }
 
     /// A number for a new row of a table without a primary key.
     pub(crate) fn new_row(&mut self) -> u64 {
-        self.next_row += 1;
-        self.next_row
+        self.counters.rows += 1;
+        self.counters.rows
     }
 
     /// Where a sequence stands.
