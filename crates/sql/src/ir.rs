@@ -405,6 +405,13 @@ pub enum Plan {
         /// The clauses.
         locks: Vec<RowLock>,
     },
+    /// The slots of the input in another order: the first one is the slot with the first number, and so on.
+    Arrange {
+        /// Whose tuples.
+        input: Box<Plan>,
+        /// Each slot of the input once.
+        slots: Vec<usize>,
+    },
     /// A statement's common table expressions, then the query that uses them.
     With {
         /// The expressions, in order; each sees the ones before.
@@ -425,6 +432,8 @@ pub struct Scan {
     pub access: Access,
     /// Conditions on this row alone (the row is slot 0 there: `up` as usual, one slot).
     pub filter: Option<Expr>,
+    /// From the end to the beginning: the planner turns scans round instead of sorting.
+    pub reverse: bool,
 }
 
 /// Which rows of a table a scan looks at. Bounds are expressions without columns of this row.
@@ -743,7 +752,7 @@ pub struct Returning {
 pub struct Update {
     /// The table.
     pub table: Oid,
-    /// The rows: joins and WHERE. The target is the leftmost scan.
+    /// The rows: joins and WHERE.
     pub input: Plan,
     /// SET
     pub assignments: Vec<Assignment>,

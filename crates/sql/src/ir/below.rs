@@ -97,6 +97,7 @@ pub fn subplans<'p>(plan: &'p Plan, visit: &mut dyn FnMut(&'p Plan)) {
         | Plan::Distinct(input)
         | Plan::DistinctOn { input, .. }
         | Plan::Sort { input, .. }
+        | Plan::Arrange { input, .. }
         | Plan::Lock { input, .. } => visit(input),
         Plan::SetOperation { left, right, .. } => {
             visit(left);

@@ -213,7 +213,7 @@ macro_rules! walks {
                         plan(input, depth, visit)?;
                         exprs(list, depth, visit)
                     }
-                    Plan::Distinct(input) | Plan::Lock { input, .. } => plan(input, depth, visit),
+                    Plan::Distinct(input) | Plan::Lock { input, .. } | Plan::Arrange { input, .. } => plan(input, depth, visit),
                     Plan::DistinctOn { input, keys } => {
                         plan(input, depth, visit)?;
                         exprs(keys, depth, visit)

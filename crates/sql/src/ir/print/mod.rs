@@ -118,6 +118,11 @@ impl<'a> Printer<'a> {
             | Plan::Lock { input, .. }
             | Plan::With { input, .. }
             | Plan::Distinct(input) => self.collect_slots(input, slots),
+            Plan::Arrange { input, slots: order } => {
+                let mut below = Vec::new();
+                self.collect_slots(input, &mut below);
+                slots.extend(order.iter().map(|slot| below.get(*slot).cloned().unwrap_or_default()));
+            }
             Plan::Limit(limit) => self.collect_slots(&limit.input, slots),
             Plan::Window { input, .. } => {
                 self.collect_slots(input, slots);

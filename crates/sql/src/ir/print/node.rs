@@ -67,6 +67,12 @@ impl Printer<'_> {
                 self.line(indent, format!("Lock {}", locks.join("; ")));
                 self.plan(input, indent + 1);
             }
+            Plan::Arrange { input, slots } => {
+                let names = self.slots(input);
+                let order: Vec<&str> = slots.iter().map(|slot| names.get(*slot).map_or("?", |slot| &slot.name)).collect();
+                self.line(indent, format!("Arrange {}", order.join(", ")));
+                self.plan(input, indent + 1);
+            }
             Plan::With { ctes, input } => {
                 self.line(indent, "With");
                 for cte in ctes {
@@ -106,6 +112,7 @@ impl Printer<'_> {
                 format!(" by {} ({})", self.relation_name(*index), keys.join(", "))
             }
         };
+        let access = if scan.reverse { format!("{access} backwards") } else { access };
         let filter = scan.filter.as_ref().map(|filter| format!(" where {}", self.over(&slots, filter)));
         self.line(indent, format!("Scan {}{access}{}", slots[0].name, filter.unwrap_or_default()));
     }
