@@ -16,7 +16,7 @@ use crate::system::SystemTable;
 use crate::types::{Type, Typed};
 
 /// How much deeper an item of FROM is than an expression.
-const ITEM: usize = 3;
+const ITEM: usize = 4;
 
 /// What FROM, or a part of it, gives.
 #[derive(Debug)]
@@ -390,7 +390,7 @@ fn table_from<'a>(relation: &'a Relation, oid: u32, table: &'a crate::catalog::T
         columns: Columns::Table(oid, table),
         open: true,
     };
-    From::one(Plan::Scan(Scan { table: oid, access: Access::All, filter: None }), item)
+    From::one(Plan::Scan(Scan { table: oid, access: Access::All, filter: None, reverse: false }), item)
 }
 
 fn system_from<'a>(table: &'static SystemTable) -> From<'a> {

@@ -28,7 +28,7 @@ mod select;
 mod set;
 mod target;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub mod variables;
 mod with;
 

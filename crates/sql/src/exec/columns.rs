@@ -46,7 +46,7 @@ pub(crate) fn column_types<'p>(plan: &'p Plan, run: &mut Run<'p>, cx: &mut dyn C
             Ok(table.columns.iter().map(|column| column.typed.ty).collect())
         }
         Plan::One | Plan::Empty { .. } => Ok(Vec::new()),
-        Plan::Join(_) | Plan::Window { .. } | Plan::ProjectSet { .. } => {
+        Plan::Join(_) | Plan::Window { .. } | Plan::ProjectSet { .. } | Plan::Arrange { .. } => {
             Err(internal("rows of several slots are compared as a whole"))
         }
     }

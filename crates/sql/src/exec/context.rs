@@ -123,6 +123,14 @@ pub trait Context: Env {
     /// Begins to look at rows of a table. Reads nothing yet but notes the range.
     fn open_rows(&mut self, table: Oid, access: AccessRange) -> Result<RowCursor>;
 
+    /// The same, from the last row to the first.
+    fn open_rows_backwards(&mut self, table: Oid, access: AccessRange) -> Result<RowCursor> {
+        let mut cursor = self.open_rows(table, access)?;
+        debug_assert!(cursor.resume.is_none(), "a scan in batches knows its own way back");
+        cursor.candidates.reverse();
+        Ok(cursor)
+    }
+
     /// The next row that exists for this statement: reads the existence cells of the candidates up to it.
     fn next_row(&mut self, cursor: &mut RowCursor) -> Result<Option<RowRef>>;
 

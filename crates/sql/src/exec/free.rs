@@ -40,7 +40,7 @@ fn plan_looks_out(plan: &Plan, depth: usize) -> bool {
         Plan::Window { .. } => true,
         Plan::ProjectSet { input, calls } => inner(input) || calls.iter().any(expr),
         Plan::Project { input, columns } => inner(input) || columns.iter().any(expr),
-        Plan::Distinct(input) | Plan::Lock { input, .. } => inner(input),
+        Plan::Distinct(input) | Plan::Lock { input, .. } | Plan::Arrange { input, .. } => inner(input),
         Plan::DistinctOn { input, keys } => inner(input) || keys.iter().any(expr),
         Plan::Sort { input, keys } => inner(input) || keys.iter().any(|key| expr(&key.expr)),
         Plan::Limit(limit) => {

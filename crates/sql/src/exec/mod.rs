@@ -14,6 +14,7 @@
 
 mod access;
 mod aggregate;
+mod arrange;
 mod change;
 mod columns;
 pub mod context;

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::exec::{Context, Run, Tuple};
 use crate::exec::{
-    aggregate, change, cte, distinct, filter, function_scan, join, limit, lock, project, scan, set, sort,
+    aggregate, arrange, change, cte, distinct, filter, function_scan, join, limit, lock, project, scan, set, sort,
 };
 use crate::exec::{project_set, window};
 use crate::ir::{Plan, SetKind};
@@ -55,6 +55,7 @@ fn node<'p>(plan: &'p Plan, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<N
             Box::new(set::Counted::new(*kind == SetKind::Except, *all, left, right, run, cx)?)
         }
         Plan::Lock { input, locks } => Box::new(lock::Lock { plan: input, input: open(input, run, cx)?, locks }),
+        Plan::Arrange { input, slots } => Box::new(arrange::Arrange { input: open(input, run, cx)?, slots }),
         Plan::With { ctes, input } => cte::open_with(ctes, input, run, cx)?,
         Plan::Change(plan) => Box::new(change::Change::new(plan)),
     })

@@ -7,6 +7,7 @@
 use crate::catalog::{Catalog, IndexKeyKind, Oid, RelationKind};
 use crate::error::Result;
 use crate::exec::access::{self, KeyValues};
+use crate::exec::arrange;
 use crate::exec::keys;
 use crate::exec::{Context, Run, Slot, Tuple};
 use crate::ir::{Access, Expr, Join, JoinKind, Plan, Scan};
@@ -44,6 +45,14 @@ impl<'p> Run<'p> {
             | Plan::Lock { input, .. }
             | Plan::With { input, .. } => self.pinned(cx, input, tuple, at),
             Plan::Limit(limit) => self.pinned(cx, &limit.input, tuple, at),
+            Plan::Arrange { input, slots } => {
+                let mut below = Tuple::missing(slots.len());
+                for (here, slot) in slots.iter().enumerate() {
+                    below.set(*slot, tuple.slot(at + here).clone());
+                }
+                let pinned = self.pinned(cx, input, &below, 0)?;
+                Ok(pinned.map(|pinned| arrange::arranged(&pinned, slots)))
+            }
             Plan::Empty { .. }
             | Plan::Virtual(_)
             | Plan::Values(_)
@@ -74,7 +83,12 @@ impl<'p> Run<'p> {
             (Some(left), Some(right)) => Some(left.joined(right)),
             _ => None,
         };
+        let equal = match (&left, &right) {
+            (Some(left), Some(right)) => self.are_equal(cx, join, left, right)?,
+            _ => false,
+        };
         if let Some(both) = both
+            && equal
             && self.holds(cx, join.on.as_ref(), &both)?
         {
             return Ok(Some(both));
@@ -86,6 +100,17 @@ impl<'p> Run<'p> {
             (_, Some(right)) if keeps_right => Some(Tuple::missing(left_slots).joined(&right)),
             _ => None,
         })
+    }
+
+    /// Whether the keys that a join hashes by are (still) equal.
+    fn are_equal(&mut self, cx: &mut dyn Context, join: &'p Join, left: &Tuple, right: &Tuple) -> Result<bool> {
+        for (a, b) in &join.equal {
+            let (x, y) = (self.eval(cx, a, left)?, self.eval(cx, b, right)?);
+            if x.is_null() || y.is_null() || !keys::compare(&x, &y, a.ty()).is_eq() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn holds(&mut self, cx: &mut dyn Context, condition: Option<&'p Expr>, tuple: &Tuple) -> Result<bool> {

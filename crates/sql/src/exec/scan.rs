@@ -57,6 +57,7 @@ impl<'p> Scan<'p> {
 
     fn start(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<()> {
         self.state = match access::evaluate(&self.plan.access, run, cx)? {
+            Some(access) if self.plan.reverse => ScanState::Under(cx.open_rows_backwards(self.plan.table, access)?),
             Some(access) => ScanState::Under(cx.open_rows(self.plan.table, access)?),
             None => ScanState::After,
         };

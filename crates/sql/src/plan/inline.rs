@@ -3,14 +3,15 @@
 
 use std::sync::Arc;
 
-use crate::ir::{Cte, Plan};
+use crate::ir::walk::{Descend, look};
+use crate::ir::{Cte, ExprKind, Plan, Query};
 
 /// Inlines in a plan and in everything below it.
 pub(super) fn inline(plan: &mut Plan) {
     if !has_with(plan) {
         return;
     }
-    each_below(plan, &mut |below| inline(below));
+    each_below(plan, &mut inline);
     let Plan::With { ctes, input } = plan else { return };
     let mut at = 0;
     while at < ctes.len() {
@@ -20,11 +21,11 @@ pub(super) fn inline(plan: &mut Plan) {
         }
         let number = ctes[at].number;
         let mut uses = Uses::default();
-        count(input, number, 0, &mut uses);
+        count(input, number, false, &mut uses);
         for later in &ctes[at + 1..] {
-            count(&later.query.plan, number, 0, &mut uses);
+            count(&later.query.plan, number, false, &mut uses);
             if let Some((recursive, _)) = &later.recursive {
-                count(&recursive.plan, number, 1, &mut uses);
+                count(&recursive.plan, number, true, &mut uses);
             }
         }
         if uses.here != 1 || uses.elsewhere > 0 {
@@ -34,9 +35,9 @@ pub(super) fn inline(plan: &mut Plan) {
         let cte = ctes.remove(at);
         let query = Arc::unwrap_or_clone(cte).query;
         let mut query = Some(Box::new(query));
-        replace(input, number, 0, &mut query);
+        replace(input, number, &mut query);
         for later in ctes[at..].iter_mut() {
-            replace(&mut Arc::make_mut(later).query.plan, number, 0, &mut query);
+            replace(&mut Arc::make_mut(later).query.plan, number, &mut query);
         }
     }
     if ctes.is_empty() {
@@ -68,50 +69,40 @@ fn has_with(plan: &Plan) -> bool {
     found
 }
 
-fn count(plan: &Plan, number: usize, depth: usize, uses: &mut Uses) {
+/// Counts the uses in a plan; `again`: it is gone through more than once.
+fn count(plan: &Plan, number: usize, again: bool, uses: &mut Uses) {
+    count_items(plan, number, again, uses);
+    look::plan(plan, 0, &mut |node, _| {
+        if let ExprKind::Subquery { query, .. } = &node.kind {
+            count_items(&query.plan, number, true, uses);
+        }
+        Ok(Descend::Yes)
+    })
+    .expect("counting does not fail");
+}
+
+/// Counts the uses as items of FROM, without those in expressions.
+fn count_items(plan: &Plan, number: usize, again: bool, uses: &mut Uses) {
     match plan {
-        Plan::Cte { cte } if *cte == number => {
-            if depth == 0 {
-                uses.here += 1;
-            } else {
-                uses.elsewhere += 1;
-            }
-        }
+        Plan::Cte { cte } if *cte == number && again => uses.elsewhere += 1,
+        Plan::Cte { cte } if *cte == number => uses.here += 1,
         Plan::Join(join) => {
-            count(&join.left, number, depth, uses);
-            count(&join.right, number, depth + usize::from(join.lateral), uses);
+            count_items(&join.left, number, again, uses);
+            count_items(&join.right, number, again || join.lateral, uses);
         }
-        other => crate::ir::subplans(other, &mut |below| count(below, number, depth, uses)),
+        other => crate::ir::subplans(other, &mut |below| count_items(below, number, again, uses)),
     }
-    each_expression_plan(plan, &mut |below| count(below, number, depth + 1, uses));
 }
 
-/// The plans of queries in the expressions of this very node.
-fn each_expression_plan(plan: &Plan, see: &mut dyn FnMut(&Plan)) {
-    use crate::ir::walk::{Descend, look};
-    use crate::ir::{ExprKind, Query};
-    // Only what hangs on this node: plans below are for the caller.
-    let mut own = |query: &Query| see(&query.plan);
-    let _ = look::own_exprs(plan, &mut |expr| {
-        look::expr(expr, 0, &mut |node, _| {
-            if let ExprKind::Subquery { query, .. } = &node.kind {
-                own(query);
-                return Ok(Descend::No);
-            }
-            Ok(Descend::Yes)
-        })
-    });
-}
-
-fn replace(plan: &mut Plan, number: usize, depth: usize, query: &mut Option<Box<crate::ir::Query>>) {
+/// Puts the query in the place of its only use. There are as many tuples around as where it was written.
+fn replace(plan: &mut Plan, number: usize, query: &mut Option<Box<Query>>) {
     if matches!(plan, Plan::Cte { cte } if *cte == number) {
-        if let Some(mut query) = query.take() {
-            query.plan.lift(depth);
+        if let Some(query) = query.take() {
             *plan = Plan::Subquery(query);
         }
         return;
     }
-    each_below(plan, &mut |below| replace(below, number, depth, query));
+    each_below(plan, &mut |below| replace(below, number, query));
 }
 
 /// The plans directly below, without those in expressions and in lateral sides.

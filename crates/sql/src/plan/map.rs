@@ -30,6 +30,11 @@ impl Map {
         moved.then_some(Map { targets, width })
     }
 
+    /// A map.
+    pub(super) fn of(targets: Vec<Target>, width: usize) -> Map {
+        Map { targets, width }
+    }
+
     /// Everything in its place.
     pub(super) fn identity(width: usize) -> Map {
         Map { targets: (0..width).map(Target::Slot).collect(), width }

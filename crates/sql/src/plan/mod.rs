@@ -2,7 +2,8 @@
 //!
 //! - [`fold`]: calls of constants become constants
 //! - `inline`: common table expressions that are used once become queries in FROM
-//! - `tree`: the joins of a FROM are taken apart, with the conditions around them; simple queries in it are pulled up
+//! - `pull`: simple queries in FROM are pulled up
+//! - `tree`: the joins of a FROM are taken apart, with the conditions around them
 //! - `order`: the parts are put together again, those first that few rows come from
 //! - `scan`: which index leads to the rows of a table
 //! - `outer`: outer joins, whose order is kept
@@ -18,6 +19,7 @@ mod inline;
 mod map;
 mod order;
 mod outer;
+mod pull;
 mod push;
 mod scan;
 mod sorted;
@@ -80,7 +82,7 @@ impl Planner<'_> {
             | Plan::Subquery(_)
             | Plan::Function(_)
             | Plan::Values(_) => {
-                let (planned, map) = self.tree(std::mem::replace(plan, Plan::One), Vec::new());
+                let (planned, map) = self.tree(std::mem::replace(plan, Plan::One));
                 *plan = planned;
                 map
             }
@@ -187,7 +189,8 @@ impl Planner<'_> {
                 let map = self.rows(&mut merge.input);
                 for clause in &mut merge.clauses {
                     apply(map.as_ref(), &mut clause.condition);
-                    if let crate::ir::MergeAction::Update(sets) | crate::ir::MergeAction::Insert(sets) = &mut clause.action
+                    if let crate::ir::MergeAction::Update(sets) | crate::ir::MergeAction::Insert(sets) =
+                        &mut clause.action
                     {
                         apply(map.as_ref(), sets.iter_mut().map(|set| &mut set.value));
                     }

@@ -3,6 +3,7 @@
 use crate::ir::{Access, Expr, Join, JoinKind, Plan, Scan};
 use crate::plan::Planner;
 use crate::plan::conditions::{Slots, all_of, equality};
+use crate::plan::map::Map;
 use crate::plan::scan::{Choice, Size};
 use crate::plan::tree::{Item, Tree, position};
 use crate::types::Datum;
@@ -33,11 +34,11 @@ enum Link {
 
 impl Planner<'_> {
     /// One plan of all items, and the numbers of its slots.
-    pub(super) fn put_together(&self, tree: &mut Tree) -> (Plan, Vec<usize>) {
+    pub(super) fn put_together(&self, tree: &mut Tree, width: usize) -> (Plan, Vec<usize>) {
         let mut items = std::mem::take(&mut tree.items);
         let mut conditions = std::mem::take(&mut tree.conditions);
         let mut built: Option<Built> = None;
-        let reorder = tree.numbers() <= Slots::MOST;
+        let reorder = width <= Slots::MOST;
         while !items.is_empty() {
             let at = if reorder { self.next_item(&items, built.as_ref(), &conditions) } else { 0 };
             let item = items.remove(at);
@@ -46,12 +47,8 @@ impl Planner<'_> {
                 Some(left) => self.attach(left, item, &mut conditions),
             });
         }
-        let Built { mut plan, positions, .. } = built.unwrap_or(Built {
-            plan: Plan::One,
-            positions: Vec::new(),
-            slots: Slots::default(),
-            size: Size::One,
-        });
+        let Built { mut plan, positions, .. } =
+            built.unwrap_or(Built { plan: Plan::One, positions: Vec::new(), slots: Slots::default(), size: Size::One });
         let mut last = conditions;
         last.append(&mut tree.last);
         last.iter_mut().for_each(|condition| condition.map_slots(&mut |slot| position(slot, &positions)));
@@ -83,7 +80,8 @@ impl Planner<'_> {
 
     fn link(&self, item: &Item, placed: Slots, conditions: &[Expr]) -> Link {
         let own = self.size(item);
-        let links: Vec<Expr> = conditions.iter().filter(|condition| is_link(condition, item, placed)).cloned().collect();
+        let links: Vec<Expr> =
+            conditions.iter().filter(|condition| is_link(condition, item, placed)).cloned().collect();
         if links.is_empty() {
             return if own == Size::One { Link::Small } else { Link::None(own) };
         }
@@ -102,6 +100,8 @@ impl Planner<'_> {
                 None => Size::Some,
             },
             Plan::Function(_) | Plan::Values(_) => Size::Few,
+            // What a query or a recursion gives is not known to be much.
+            Plan::Subquery(_) | Plan::Cte { .. } => Size::Some,
             _ if item.conditions.is_empty() => Size::All,
             _ => Size::Some,
         }
@@ -137,9 +137,7 @@ impl Planner<'_> {
         let own = self.size(&item);
         // All rows of both sides are wanted: a hash table reads each once.
         let is_whole = left.size == Size::All && own == Size::All;
-        if !is_whole
-            && let Some(choice) = self.lookup(&item, &links)
-        {
+        if !is_whole && let Some(choice) = self.lookup(&item, &links) {
             return self.attach_lookup(left, item, mine, links, choice);
         }
         self.attach_hash(left, item, mine, own)
@@ -210,7 +208,7 @@ impl Planner<'_> {
     }
 
     /// An item alone, with conditions over its own slots; tells how its slots moved.
-    pub(super) fn leaf(&self, plan: Plan, conditions: Vec<Expr>) -> (Plan, Option<super::map::Map>) {
+    pub(super) fn leaf(&self, plan: Plan, conditions: Vec<Expr>) -> (Plan, Option<Map>) {
         match plan {
             Plan::Scan(scan) => (self.scan(scan, conditions), None),
             Plan::Join(join) => self.outer(*join, conditions),
@@ -224,9 +222,14 @@ impl Planner<'_> {
     }
 
     /// Items that have plans of their own below them.
-    fn node_below(&self, plan: &mut Plan) -> Option<super::map::Map> {
+    fn node_below(&self, plan: &mut Plan) -> Option<Map> {
         match plan {
-            Plan::Function(_) | Plan::Values(_) | Plan::Virtual(_) | Plan::Cte { .. } | Plan::One | Plan::Empty { .. } => None,
+            Plan::Function(_)
+            | Plan::Values(_)
+            | Plan::Virtual(_)
+            | Plan::Cte { .. }
+            | Plan::One
+            | Plan::Empty { .. } => None,
             other => self.node(other),
         }
     }
@@ -265,7 +268,7 @@ fn relative(conditions: Vec<Expr>, first: usize, width: usize, lift: usize) -> V
 }
 
 /// The numbers of an item's slots after they moved.
-fn arranged(numbers: Vec<usize>, moved: Option<super::map::Map>) -> Vec<usize> {
+fn arranged(numbers: Vec<usize>, moved: Option<Map>) -> Vec<usize> {
     let Some(map) = moved else { return numbers };
     let mut placed = vec![usize::MAX; map.width()];
     for (old, number) in numbers.into_iter().enumerate() {
@@ -321,7 +324,14 @@ fn gated(plan: Plan, gates: Vec<Expr>, width: usize) -> Plan {
     if let Plan::One = plan {
         return gate;
     }
-    let join =
-        Join { kind: JoinKind::Inner, left: gate, right: plan, on: None, lateral: false, slots: (0, width), equal: Vec::new() };
+    let join = Join {
+        kind: JoinKind::Inner,
+        left: gate,
+        right: plan,
+        on: None,
+        lateral: false,
+        slots: (0, width),
+        equal: Vec::new(),
+    };
     Plan::Join(Box::new(join))
 }

@@ -24,8 +24,10 @@ impl Planner<'_> {
                     kind: JoinKind::Left,
                     left: join.right,
                     right: join.left,
+                    on: join.on,
+                    lateral: false,
                     slots: (right, left),
-                    ..Join { left: Plan::One, right: Plan::One, ..join_without_sides(join.on, join.lateral) }
+                    equal: Vec::new(),
                 };
                 let (plan, map) = self.outer(turned, conditions);
                 let map = map.unwrap_or_else(|| Map::identity(left + right)).swapped(right);
@@ -39,9 +41,10 @@ impl Planner<'_> {
 
     /// FULL JOIN: nothing goes below it.
     fn whole(&self, mut join: Join, conditions: Vec<Expr>) -> (Plan, Option<Map>) {
-        let left = self.node(&mut join.left);
-        let right = self.node(&mut join.right);
-        let map = together(left, right, join.slots);
+        let (left, left_map) = self.joined(join.left, Vec::new());
+        let (right, right_map) = self.joined(join.right, Vec::new());
+        (join.left, join.right) = (left, right);
+        let map = together(left_map, right_map, join.slots);
         let mut conditions = conditions;
         if let Some(map) = &map {
             conditions.iter_mut().chain(&mut join.on).for_each(|expr| map.apply(expr));
@@ -73,7 +76,7 @@ impl Planner<'_> {
         for condition in &mut for_right {
             condition.map_places(&mut |up, slot| if up == 0 { (0, slot - left_width) } else { (up + lift, slot) });
         }
-        let (left, left_map) = self.tree(join.left, for_left);
+        let (left, left_map) = self.joined(join.left, for_left);
         let left_map = left_map.unwrap_or_else(|| Map::identity(left_width));
         // Only the left side has moved so far.
         let so_far = left_map.clone().beside(Map::identity(right_width));
@@ -89,12 +92,12 @@ impl Planner<'_> {
             };
             let mut around = around;
             crate::ir::walk::edit::plan(&mut right, 0, &mut around).expect("moving does not fail");
-            self.tree(right, for_right)
+            self.joined(right, for_right)
         } else if let Some(lookup) = self.left_lookup(&join.right, &for_right, &mut on, new_left) {
             join.lateral = true;
             (lookup, None)
         } else {
-            self.tree(join.right, for_right)
+            self.joined(join.right, for_right)
         };
         let right_map = right_map.unwrap_or_else(|| Map::identity(right_width));
         let both = Map::identity(new_left).beside(right_map.clone());
@@ -116,7 +119,7 @@ impl Planner<'_> {
     /// The right side looked up by an index, if an equality with the left side leads to one. The conditions that it
     /// takes are removed from `on`, whose slots are those of the new left side and then the right one.
     fn left_lookup(&self, right: &Plan, own: &[Expr], on: &mut Vec<Expr>, left_width: usize) -> Option<Plan> {
-        let Plan::Scan(Scan { table, access: Access::All, filter: None }) = right else { return None };
+        let Plan::Scan(Scan { table, access: Access::All, filter: None, .. }) = right else { return None };
         let left = Slots::range(0, left_width);
         let is_link = |condition: &Expr| {
             let Some((a, b)) = equality(condition) else { return false };
@@ -151,12 +154,8 @@ impl Planner<'_> {
         let mut settled = choice.settled.into_iter();
         all.retain(|_| !settled.next().expect("one for each condition"));
         all.iter_mut().for_each(inside);
-        Some(Plan::Scan(Scan { table: *table, access, filter: all_of(all) }))
+        Some(Plan::Scan(Scan { table: *table, access, filter: all_of(all), reverse: false }))
     }
-}
-
-fn join_without_sides(on: Option<Expr>, lateral: bool) -> Join {
-    Join { kind: JoinKind::Left, left: Plan::One, right: Plan::One, on, lateral, slots: (0, 0), equal: Vec::new() }
 }
 
 /// Equalities between the sides become keys of a hash table, the other conditions stay.

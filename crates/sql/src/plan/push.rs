@@ -1,12 +1,12 @@
 //! Conditions go into queries in FROM that are not pulled up: where they leave out a row of the result, they may as well
 //! leave out what it is made of.
 
+use crate::ir::walk::{Descend, edit};
 use crate::ir::{Expr, ExprKind, Plan, Query};
 use crate::plan::Planner;
 use crate::plan::conditions::Slots;
 use crate::plan::map;
 use crate::plan::order::filtered;
-use crate::ir::walk::{Descend, edit};
 
 impl Planner<'_> {
     /// A query in FROM with conditions on its columns.
@@ -55,8 +55,14 @@ fn push(plan: &mut Plan, condition: Expr) -> Option<Expr> {
 fn push_below(plan: &mut Plan, condition: Expr) -> Option<Expr> {
     match plan {
         Plan::Sort { input, .. } => push_below(input, condition),
-        Plan::Filter { .. } | Plan::Join(_) | Plan::Scan(_) | Plan::Virtual(_) | Plan::Function(_) | Plan::Cte { .. }
-        | Plan::Subquery(_) | Plan::Values(_) => {
+        Plan::Filter { .. }
+        | Plan::Join(_)
+        | Plan::Scan(_)
+        | Plan::Virtual(_)
+        | Plan::Function(_)
+        | Plan::Cte { .. }
+        | Plan::Subquery(_)
+        | Plan::Values(_) => {
             wrap(plan, condition);
             None
         }

@@ -47,11 +47,14 @@ impl Planner<'_> {
             plan => {
                 let (plan, pulled) = self.pull_up(plan);
                 let (plan, moved) = self.joined(plan, Vec::new());
-                (plan, match (pulled, moved) {
-                    (None, moved) => moved,
-                    (pulled, None) => pulled,
-                    (Some(pulled), Some(moved)) => Some(pulled.then(|slot| moved.slot(slot))),
-                })
+                (
+                    plan,
+                    match (pulled, moved) {
+                        (None, moved) => moved,
+                        (pulled, None) => pulled,
+                        (Some(pulled), Some(moved)) => Some(pulled.then(|slot| moved.slot(slot))),
+                    },
+                )
             }
         }
     }

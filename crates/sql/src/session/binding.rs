@@ -8,6 +8,7 @@ use crate::bind::{Binder, Clause, Params};
 use crate::catalog::{Generation, Oid, Relation};
 use crate::error::Result;
 use crate::ir::{Expr, ExprKind, Query};
+use crate::plan;
 use crate::storage::World;
 use crate::types::{Type, Typed};
 
@@ -27,8 +28,10 @@ impl World<'_> {
     ) -> Result<BoundStatement> {
         let path = self.path();
         let mut binder = Binder::new(&*self, &path).with_params(Params::open(types));
-        let query = binder.statement(statement)?;
+        let mut query = binder.statement(statement)?;
         let parameters = binder.params().types()?;
+        plan::fold::statement(&mut query, self);
+        plan::statement(&mut query, &self.catalog);
         Ok(BoundStatement { query, parameters })
     }
 

@@ -451,7 +451,7 @@ impl World<'_> {
         if explain.analyze {
             self.run_query_statement(&planned.sql, &query)?;
         }
-        let text = crate::plan::print(&query, &self.catalog);
+        let text = crate::ir::print::query(&query, &self.catalog);
         let rows = text.lines().map(|line| vec![Datum::text(line)]).collect();
         Ok(Outcome::Rows { columns: describe::texts(&["QUERY PLAN"]), rows, tag: "EXPLAIN".to_owned() })
     }

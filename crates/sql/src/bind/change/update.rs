@@ -64,7 +64,7 @@ impl<'a> Binder<'a> {
         others: Option<&Vec<ast::TableWithJoins>>,
     ) -> Result<From<'a>> {
         let item = target.item(alias, 0);
-        let scan = Plan::Scan(Scan { table: target.oid(), access: Access::All, filter: None });
+        let scan = Plan::Scan(Scan { table: target.oid(), access: Access::All, filter: None, reverse: false });
         let Some(others) = others else { return Ok(From::one(scan, item)) };
         let mut right = self.from_list(others)?;
         if right.items.iter().any(|other| other.name == item.name && other.schema.is_none()) {

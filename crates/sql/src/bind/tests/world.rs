@@ -90,7 +90,7 @@ fn table(
             nulls_not_distinct: false,
             predicate: None,
             constraint,
-            space: None,
+            space: (!primary).then(space),
             method: "btree".into(),
         };
         catalog.put_relation(Relation {
@@ -107,13 +107,17 @@ fn table(
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         triggers: Vec::new(),
-        space: skew_store::Store::<Datum>::new(skew_store::Options::default()).space(),
-        clustered: Vec::new(),
+        space: space(),
+        clustered: indexes.iter().find(|index| index.3).map(|index| index.1.to_vec()).unwrap_or_default(),
         cells: vec![(0, u32::try_from(columns.len()).expect("few columns"))],
         row_type,
         on_commit: OnCommit::default(),
     };
     catalog.put_relation(Relation { oid, schema: PUBLIC, name: name.into(), kind: RelationKind::Table(table) });
+}
+
+fn space() -> Space {
+    skew_store::Store::<Datum>::new(skew_store::Options::default()).space()
 }
 
 fn view(catalog: &mut Catalog, oid: Oid, name: &str, sql: &str) {

@@ -69,7 +69,8 @@ impl Printer<'_> {
             }
             Plan::Arrange { input, slots } => {
                 let names = self.slots(input);
-                let order: Vec<&str> = slots.iter().map(|slot| names.get(*slot).map_or("?", |slot| &slot.name)).collect();
+                let order: Vec<&str> =
+                    slots.iter().map(|slot| names.get(*slot).map_or("?", |slot| &slot.name)).collect();
                 self.line(indent, format!("Arrange {}", order.join(", ")));
                 self.plan(input, indent + 1);
             }
