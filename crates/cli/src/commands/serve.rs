@@ -40,11 +40,11 @@ whoever starts after a commit sees it (--recency commit). --isolation runs every
 name, or one of ru rc ra cc mvrc pc psi si ser, which by default may miss even old commits (--recency none).
 
 Driving it from a test, in SQL, on any connection:
-  SELECT skew.checkpoint()        everything committed so far is seen by whoever starts from now on
-  SELECT skew.reset(7)            forget all data, start again from seed 7
-  SELECT skew.isolation('cc')     the level of every transaction from now on
+  SELECT skew.checkpoint()        what is there now is what a reset comes back to; the history begins here
+  SELECT skew.reset(7)            back to the checkpoint (or to an empty database), with seed 7
+  SELECT skew.isolation('cc')     transactions that begin from now on run at this level ('default': as they ask)
   SELECT skew.checking(true)      this connection's reads are the latest, for a test's final check
-  SELECT skew.history()           what happened, for `skew check -`
+  SELECT skew.history()           what transactions have done since the checkpoint, for `skew check -`
 
 Exit codes: 0 ended by Ctrl-C or SIGTERM, 2 bad usage, or it could not start.")]
 pub(crate) struct Arguments {

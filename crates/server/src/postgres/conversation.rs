@@ -8,7 +8,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use skew_sql::error::{SqlError, SqlState};
-use skew_sql::session::{Connection, Message, Status};
+use skew_sql::session::{Cancel, Connection, Message, Status};
 
 use crate::postgres::decode::{self, Request};
 use crate::postgres::encode::Messages;
@@ -26,6 +26,7 @@ pub struct Conversation {
     pub(crate) out: Messages,
     pub(crate) portals: HashMap<String, Portal>,
     pub(crate) mode: Mode,
+    cancel: Cancel,
     gate: Arc<Member>,
     sink: Arc<Sink>,
     /// Whether a statement was executed since the last Sync, so that there may be something to commit.
@@ -62,6 +63,7 @@ impl Conversation {
     /// Begins: the client is told the settings and its keys, and that the server is ready.
     pub fn begin(connection: Connection, gate: Arc<Member>, sink: Arc<Sink>, key: (i32, i32)) -> Conversation {
         let mut conversation = Conversation {
+            cancel: connection.canceller(),
             connection,
             out: Messages::default(),
             portals: HashMap::new(),
@@ -90,7 +92,8 @@ impl Conversation {
                 Err(end) => return end,
             };
             self.sink.busy();
-            if self.message(frame.kind, frame.body) == Flow::Over || self.sink.is_broken() {
+            let flow = self.message(frame.kind, frame.body);
+            if flow == Flow::Over || self.sink.is_broken() || self.cancel.is_terminated() {
                 return End::Gone;
             }
         }
@@ -140,6 +143,9 @@ impl Conversation {
 
     /// A message of the extended protocol failed.
     pub(crate) fn refuse(&mut self, error: &SqlError) {
+        if self.is_over() {
+            return;
+        }
         self.connection.fail();
         self.tell_messages();
         self.out.error("ERROR", error);
@@ -148,6 +154,9 @@ impl Conversation {
 
     /// A simple query failed.
     pub(crate) fn refuse_query(&mut self, error: SqlError) {
+        if self.is_over() {
+            return;
+        }
         self.connection.fail();
         self.tell_messages();
         self.out.error("ERROR", &error);
@@ -156,6 +165,15 @@ impl Conversation {
         let _ = self.connection.sync();
         self.executed = false;
         self.ready();
+    }
+
+    /// Whether somebody has ended the connection, so that its last error is not a statement's any more.
+    fn is_over(&mut self) -> bool {
+        let is_over = self.cancel.is_terminated();
+        if is_over {
+            self.mode = Mode::Lost;
+        }
+        is_over
     }
 
     /// Waits for its turn. Before every statement.

@@ -17,7 +17,7 @@ pub enum Request<'a> {
         name: &'a str,
         /// Its text.
         sql: &'a str,
-        /// The types of parameters that the client knows; zero: unknown.
+        /// The types of parameters that the client knows.
         types: Vec<Type>,
     },
     /// Give a statement its parameters, which makes a portal.
@@ -111,7 +111,8 @@ pub fn request(kind: u8, body: &[u8]) -> Result<Request<'_>> {
 fn parse<'a>(fields: &mut Fields<'a>) -> Result<Request<'a>> {
     let (name, sql) = (fields.text()?, fields.text()?);
     let count = fields.count()?;
-    let types = (0..count).map(|_| Ok(Type(fields.i32()? as u32))).collect::<Result<_>>()?;
+    let known = |oid: i32| if oid == 0 { Type::UNKNOWN } else { Type(oid.cast_unsigned()) };
+    let types = (0..count).map(|_| fields.i32().map(known)).collect::<Result<_>>()?;
     Ok(Request::Parse { name, sql, types })
 }
 

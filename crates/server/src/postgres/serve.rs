@@ -76,10 +76,12 @@ fn converse(
     let pid = client.pid;
     let connection = entry.database.connect(client);
     let canceller = cancel.get_or_init(|| connection.canceller());
+    let idle = Arc::clone(socket);
+    canceller.on_terminate(move || idle.stop_reading());
     let key = shared.cancels.enter(pid, canceller.clone());
     let mut conversation = Conversation::begin(connection, gate, Arc::clone(sink), (key.pid, key.secret));
     let end = conversation.run(frames);
-    match shared.is_ending() {
+    match shared.is_ending() || canceller.is_terminated() {
         true => Some(SqlError::new(SqlState::ADMIN_SHUTDOWN, "terminating connection due to administrator command")),
         false => conversation::last_words(&end),
     }

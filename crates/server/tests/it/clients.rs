@@ -2,7 +2,9 @@
 //! need; a test whose driver is missing is skipped with a word.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use crate::target::Target;
 
@@ -24,9 +26,25 @@ fn installed(path: &str) -> Option<PathBuf> {
 
 #[track_caller]
 fn passes(command: &mut Command) {
-    let output = command.current_dir(programs()).output().expect("the program starts");
+    let output = output_within(Duration::from_secs(300), command.current_dir(programs()));
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{}\n{out}\n{err}", output.status);
+}
+
+/// What a program says, which is stopped if it takes too long: one that waits forever says where, too.
+fn output_within(time: Duration, command: &mut Command) -> Output {
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+    let pid = child.id().to_string();
+    let (done, waits) = mpsc::channel::<()>();
+    let watch = std::thread::spawn(move || {
+        if waits.recv_timeout(time) == Err(mpsc::RecvTimeoutError::Timeout) {
+            let _ = Command::new("kill").arg(&pid).status();
+        }
+    });
+    let output = child.wait_with_output().expect("the program ends");
+    drop(done);
+    watch.join().expect("no panic");
+    output
 }
 
 fn python(program: &str) {

@@ -127,6 +127,21 @@ fn idle_clients_are_notified() {
 }
 
 #[test]
+fn connections_are_terminated() {
+    let target = Target::new();
+    let mut one = connect(&target);
+    let mut idle = connect(&target);
+    let mut busy = connect(&target);
+    let mut ended = |key: (i32, i32)| one.query(&format!("SELECT pg_terminate_backend({}) AS t", key.0));
+    assert_eq!(ended(idle.key), "T(t:16:0) D(t) C(SELECT 1) Z(I)");
+    assert_eq!(idle.until_ready(), "E(FATAL 57P01 terminating connection due to administrator command) closed");
+    busy.send(&query("SELECT pg_sleep(60)"));
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(ended(busy.key), "T(t:16:0) D(t) C(SELECT 1) Z(I)");
+    assert_eq!(busy.until_ready(), "E(FATAL 57P01 terminating connection due to administrator command) closed");
+}
+
+#[test]
 fn the_end_is_announced() {
     let running = Server::bind(settings()).and_then(Server::start).expect("a free port");
     let mut idle = Raw::connect(running.address(), "a");

@@ -1,8 +1,8 @@
 //! A connection: what belongs to one client, and the life of its statements and transactions.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 use skew_store::Reads;
@@ -54,9 +54,17 @@ pub struct Connection {
 }
 
 /// Stops the running statement of a connection from another thread.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Cancel {
     wish: Arc<AtomicU8>,
+    /// What a connection that waits for its client is woken with.
+    wake: Arc<OnceLock<Box<dyn Fn() + Send + Sync>>>,
+}
+
+impl std::fmt::Debug for Cancel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cancel").field("wish", &self.wish).finish_non_exhaustive()
+    }
 }
 
 const GO_ON: u8 = 0;
@@ -65,7 +73,7 @@ const TERMINATE: u8 = 2;
 
 impl Cancel {
     fn new() -> Cancel {
-        Cancel { wish: Arc::new(AtomicU8::new(GO_ON)) }
+        Cancel { wish: Arc::new(AtomicU8::new(GO_ON)), wake: Arc::default() }
     }
 
     /// Asks the statement to stop (57014).
@@ -76,6 +84,14 @@ impl Cancel {
     /// Asks the connection to end (57P01).
     pub fn terminate(&self) {
         self.wish.store(TERMINATE, Ordering::Relaxed);
+        if let Some(wake) = self.wake.get() {
+            wake();
+        }
+    }
+
+    /// What to do when the connection is asked to end: whoever waits for its client stops waiting. Set once.
+    pub fn on_terminate(&self, wake: impl Fn() + Send + Sync + 'static) {
+        let _ = self.wake.set(Box::new(wake));
     }
 
     /// Whether the connection is to end.
