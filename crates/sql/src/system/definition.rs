@@ -114,3 +114,53 @@ pub fn foreign_key(key: &ForeignKey, table: &Table, catalog: &Catalog, visible: 
 pub fn check(condition: &str) -> String {
     format!("CHECK ({condition})")
 }
+
+/// The same text without the parentheses that PostgreSQL leaves out for people: around a whole condition, and around a
+/// single word that is converted.
+pub fn pretty(text: &str) -> String {
+    let mut shown = text.to_owned();
+    for (opens, prefix) in [("CHECK ((", "CHECK ("), (" WHERE (", " WHERE ")] {
+        if let Some(at) = shown.find(opens)
+            && let Some(end) = closing(&shown, at + opens.len() - 1)
+        {
+            shown.replace_range(end..=end, "");
+            shown.replace_range(at..at + opens.len(), prefix);
+        }
+    }
+    if shown.starts_with('(') && closing(&shown, 0) == Some(shown.len() - 1) {
+        shown = shown[1..shown.len() - 1].to_owned();
+    }
+    let mut at = 0;
+    while let Some(found) = shown[at..].find('(') {
+        let open = at + found;
+        at = open + 1;
+        let Some(close) = closing(&shown, open) else { break };
+        let inner = &shown[open + 1..close];
+        let word = !inner.is_empty() && inner.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
+        let called = shown[..open].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '"');
+        if word && !called && shown[close + 1..].starts_with("::") {
+            shown.replace_range(close..=close, "");
+            shown.replace_range(open..=open, "");
+        }
+    }
+    shown
+}
+
+/// Where a parenthesis closes, strings left out.
+fn closing(text: &str, open: usize) -> Option<usize> {
+    let (mut depth, mut quoted) = (0usize, false);
+    for (at, c) in text.char_indices().skip_while(|(at, _)| *at < open) {
+        match c {
+            '\'' => quoted = !quoted,
+            '(' if !quoted => depth += 1,
+            ')' if !quoted => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}

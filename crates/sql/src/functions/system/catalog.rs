@@ -18,9 +18,9 @@ pub static FUNCTIONS: &[Function] = &[
     f("pg_get_indexdef", &[T::OID], T::TEXT, indexdef).stable(),
     f("pg_get_indexdef", &[T::OID, T::INT4, T::BOOL], T::TEXT, indexdef_column).stable(),
     f("pg_get_constraintdef", &[T::OID], T::TEXT, constraintdef).stable(),
-    f("pg_get_constraintdef", &[T::OID, T::BOOL], T::TEXT, constraintdef).stable(),
+    f("pg_get_constraintdef", &[T::OID, T::BOOL], T::TEXT, |env, args, site| tidy(constraintdef(env, args, site)?, args.bool(1)?)).stable(),
     f("pg_get_expr", &[T::PG_NODE_TREE, T::OID], T::TEXT, expr).stable(),
-    f("pg_get_expr", &[T::PG_NODE_TREE, T::OID, T::BOOL], T::TEXT, expr).stable(),
+    f("pg_get_expr", &[T::PG_NODE_TREE, T::OID, T::BOOL], T::TEXT, |env, args, site| tidy(expr(env, args, site)?, args.bool(2)?)).stable(),
     f("pg_get_viewdef", &[T::OID], T::TEXT, viewdef).stable(),
     f("pg_get_viewdef", &[T::OID, T::BOOL], T::TEXT, viewdef).stable(),
     f("pg_get_viewdef", &[T::TEXT], T::TEXT, viewdef_named).stable(),
@@ -93,7 +93,7 @@ fn indexdef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
 fn indexdef_column(env: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
     let at = args.int(1)?;
     if at == 0 {
-        return indexdef(env, args, site);
+        return tidy(indexdef(env, args, site)?, args.bool(2)?);
     }
     let catalog = env.catalog();
     let Some(RelationKind::Index(index)) = catalog.relation(number(args)?).map(|relation| &relation.kind) else {
@@ -143,6 +143,14 @@ fn constraintdef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datu
 /// What is kept in the place of a node tree is the text itself.
 fn expr(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     Ok(args.at(0).clone())
+}
+
+/// The text as PostgreSQL shows it to people: without parentheses that are not needed.
+fn tidy(shown: Datum, pretty: bool) -> Result<Datum> {
+    Ok(match shown {
+        Datum::Text(text) if pretty => Datum::text(definition::pretty(&text)),
+        other => other,
+    })
 }
 
 fn view_text(catalog: &Catalog, oid: Oid) -> Option<String> {
