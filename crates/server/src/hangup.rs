@@ -130,6 +130,7 @@ fn closed(sockets: &[(u64, Arc<Socket>)], woken: &OwnedFd) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::socket::Stream;
     use std::io::Write;
     use std::os::unix::net::UnixStream;
     use std::sync::mpsc;
@@ -142,8 +143,10 @@ mod tests {
         let (other, _stays) = UnixStream::pair().expect("a pair of sockets");
         let (sender, receiver) = mpsc::channel();
         let second = sender.clone();
-        let _stays_watched = hangups.watch(&Arc::new(Socket::Unix(other)), move || second.send("other").unwrap_or(()));
-        let _watched = hangups.watch(&Arc::new(Socket::Unix(server)), move || sender.send("client").unwrap_or(()));
+        let _stays_watched =
+            hangups.watch(&Arc::new(Stream::Unix(other).into()), move || second.send("other").unwrap_or(()));
+        let _watched =
+            hangups.watch(&Arc::new(Stream::Unix(server).into()), move || sender.send("client").unwrap_or(()));
         (&client).write_all(b"what was sent before does not hide it").expect("written");
         drop(client);
         assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok("client"));
@@ -154,7 +157,7 @@ mod tests {
         let hangups = Hangups::default();
         let (server, client) = UnixStream::pair().expect("a pair of sockets");
         let (sender, receiver) = mpsc::channel();
-        drop(hangups.watch(&Arc::new(Socket::Unix(server)), move || sender.send(()).unwrap_or(())));
+        drop(hangups.watch(&Arc::new(Stream::Unix(server).into()), move || sender.send(()).unwrap_or(())));
         drop(client);
         assert!(receiver.recv().is_err(), "the action is dropped without being done");
     }

@@ -16,7 +16,7 @@ use crate::postgres;
 use crate::postgres::cancel::Cancels;
 use crate::postgres::startup::Gatekeeper;
 use crate::settings::{Limits, Settings};
-use crate::socket::Socket;
+use crate::socket::{Socket, Stream};
 use crate::tls::Certificate;
 
 /// The database that is there from the start, as in PostgreSQL.
@@ -109,13 +109,13 @@ impl Server {
         let address = self.tcp.local_addr().map_err(failed)?;
         let shared = Arc::clone(&self.shared);
         let tcp = self.tcp;
-        spawn("skew-tcp", 0, move || shared.accept(|| tcp.accept().map(|(stream, _)| Socket::Tcp(stream))))
+        spawn("skew-tcp", 0, move || shared.accept(|| tcp.accept().map(|(stream, _)| Stream::Tcp(stream))))
             .map_err(failed)?;
         let mut path = None;
         if let Some((listener, at)) = self.unix {
             path = Some(at);
             let shared = Arc::clone(&self.shared);
-            spawn("skew-unix", 0, move || shared.accept(|| listener.accept().map(|(stream, _)| Socket::Unix(stream))))
+            spawn("skew-unix", 0, move || shared.accept(|| listener.accept().map(|(stream, _)| Stream::Unix(stream))))
                 .map_err(failed)?;
         }
         Ok(Running { address, unix: path, shared: self.shared, has_ended: false })
@@ -160,22 +160,22 @@ impl Drop for Running {
 }
 
 impl Shared {
-    fn accept(self: &Arc<Self>, accept: impl Fn() -> io::Result<Socket>) {
+    fn accept(self: &Arc<Self>, accept: impl Fn() -> io::Result<Stream>) {
         loop {
             let accepted = accept();
             if self.is_ending() {
                 return;
             }
             match accepted {
-                Ok(socket) => self.connect(socket),
+                Ok(stream) => self.connect(stream),
                 // Out of file handles, say. Others may close theirs.
                 Err(_) => std::thread::sleep(Duration::from_millis(20)),
             }
         }
     }
 
-    fn connect(self: &Arc<Self>, socket: Socket) {
-        let socket = Arc::new(socket);
+    fn connect(self: &Arc<Self>, stream: Stream) {
+        let socket = Arc::new(Socket::from(stream));
         let (id, count) = {
             let mut connections = self.lock();
             let id = connections.next;

@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -11,15 +12,26 @@ use crate::postgres::startup::Source;
 use crate::tls::{Certificate, Session};
 
 /// A client's socket.
-pub(crate) enum Socket {
+pub(crate) struct Socket {
+    stream: Stream,
+    is_stopped: AtomicBool,
+}
+
+pub(crate) enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
+}
+
+impl From<Stream> for Socket {
+    fn from(stream: Stream) -> Socket {
+        Socket { stream, is_stopped: AtomicBool::new(false) }
+    }
 }
 
 impl Socket {
     /// Small answers go out at once, and a client whose machine is gone is noticed one day.
     pub(crate) fn prepare(&self) {
-        if let Socket::Tcp(stream) = self {
+        if let Stream::Tcp(stream) = &self.stream {
             // Slower or later without, but not wrong.
             let _ = stream.set_nodelay(true);
             let _ = rustix::net::sockopt::set_socket_keepalive(stream, true);
@@ -27,41 +39,47 @@ impl Socket {
     }
 
     pub(crate) fn set_read_timeout(&self, time: Option<Duration>) -> io::Result<()> {
-        match self {
-            Socket::Tcp(stream) => stream.set_read_timeout(time),
-            Socket::Unix(stream) => stream.set_read_timeout(time),
+        match &self.stream {
+            Stream::Tcp(stream) => stream.set_read_timeout(time),
+            Stream::Unix(stream) => stream.set_read_timeout(time),
         }
     }
 
     /// Whoever reads from it reads no further.
     pub(crate) fn stop_reading(&self) {
-        let _ = match self {
-            Socket::Tcp(stream) => stream.shutdown(Shutdown::Read),
-            Socket::Unix(stream) => stream.shutdown(Shutdown::Read),
+        self.is_stopped.store(true, Ordering::Relaxed);
+        let _ = match &self.stream {
+            Stream::Tcp(stream) => stream.shutdown(Shutdown::Read),
+            Stream::Unix(stream) => stream.shutdown(Shutdown::Read),
         };
+    }
+
+    /// Whether it was this side that stopped reading, so that the client is still there to be told why.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
     }
 
     /// Says goodbye in order: what was sent arrives, even if the client was still sending.
     pub(crate) fn close(&self) {
-        let _ = match self {
-            Socket::Tcp(stream) => stream.shutdown(Shutdown::Write),
-            Socket::Unix(stream) => stream.shutdown(Shutdown::Write),
+        let _ = match &self.stream {
+            Stream::Tcp(stream) => stream.shutdown(Shutdown::Write),
+            Stream::Unix(stream) => stream.shutdown(Shutdown::Write),
         };
     }
 
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Socket::Tcp(stream) => (&*stream).read(buffer),
-            Socket::Unix(stream) => (&*stream).read(buffer),
+        match &self.stream {
+            Stream::Tcp(stream) => (&*stream).read(buffer),
+            Stream::Unix(stream) => (&*stream).read(buffer),
         }
     }
 }
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Socket::Tcp(stream) => stream.as_fd(),
-            Socket::Unix(stream) => stream.as_fd(),
+        match &self.stream {
+            Stream::Tcp(stream) => stream.as_fd(),
+            Stream::Unix(stream) => stream.as_fd(),
         }
     }
 }
@@ -91,9 +109,9 @@ struct Plain<'a>(&'a Socket);
 
 impl Write for Plain<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.0 {
-            Socket::Tcp(stream) => (&*stream).write(bytes),
-            Socket::Unix(stream) => (&*stream).write(bytes),
+        match &self.0.stream {
+            Stream::Tcp(stream) => (&*stream).write(bytes),
+            Stream::Unix(stream) => (&*stream).write(bytes),
         }
     }
 

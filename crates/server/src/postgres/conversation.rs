@@ -33,6 +33,8 @@ pub struct Conversation {
     executed: bool,
     /// Settings whose new values the client is told before it is ready.
     changed: Vec<(String, String)>,
+    /// The values that it was told.
+    told: HashMap<String, String>,
 }
 
 /// What is expected next.
@@ -72,10 +74,10 @@ impl Conversation {
             sink,
             executed: false,
             changed: Vec::new(),
+            told: HashMap::new(),
         };
-        for (name, value) in conversation.connection.startup_parameters() {
-            conversation.out.parameter(&name, &value);
-        }
+        conversation.changed = conversation.connection.startup_parameters();
+        conversation.tell_settings();
         conversation.out.backend_key(key.0, key.1);
         conversation.ready();
         conversation
@@ -204,9 +206,7 @@ impl Conversation {
     /// ReadyForQuery, with what comes before it.
     pub(crate) fn ready(&mut self) {
         self.tell_messages();
-        for (name, value) in std::mem::take(&mut self.changed) {
-            self.out.parameter(&name, &value);
-        }
+        self.tell_settings();
         let status = self.connection.status();
         if status == Status::Idle {
             // Portals end with their transaction.
@@ -223,6 +223,16 @@ impl Conversation {
             match message {
                 Message::Parameter(name, value) => self.changed.push((name, value)),
                 other => tell(&mut self.out, &other),
+            }
+        }
+    }
+
+    /// New values of settings, if they are new to the client.
+    fn tell_settings(&mut self) {
+        for (name, value) in std::mem::take(&mut self.changed) {
+            if self.told.get(&name) != Some(&value) {
+                self.out.parameter(&name, &value);
+                self.told.insert(name, value);
             }
         }
     }

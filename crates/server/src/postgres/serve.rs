@@ -115,9 +115,11 @@ impl Waiting {
     fn wait(&self, park: &mut dyn FnMut()) {
         self.gate.blocked();
         let watch = self.cancel.get().map(|cancel| {
-            let (cancel, sink) = (cancel.clone(), Arc::clone(&self.sink));
+            let (cancel, sink, socket) = (cancel.clone(), Arc::clone(&self.sink), Arc::clone(&self.socket));
             self.hangups.watch(&self.socket, move || {
-                sink.breaks();
+                if !socket.is_stopped() {
+                    sink.breaks();
+                }
                 cancel.cancel();
             })
         });

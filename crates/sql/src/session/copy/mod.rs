@@ -165,37 +165,78 @@ fn load(world: &mut World<'_>, copy: &Copy, data: &[u8]) -> Result<u64> {
     let rows = reader::read(&format, data, target.columns.len())?;
     let mut checks = Vec::new();
     let mut count = 0;
-    for (number, fields) in rows.into_iter().enumerate() {
+    for (number, row) in rows.into_iter().enumerate() {
         world.check()?;
-        let context = || format!("COPY {}, line {}", bound.relation.name, number + 1);
-        if fields.len() != target.columns.len() {
-            let message = match fields.len() < target.columns.len() {
+        let place = Place { table: &bound.relation.name, number: number + 1, line: row.line };
+        if row.fields.len() != target.columns.len() {
+            let message = match row.fields.len() < target.columns.len() {
                 true => {
-                    let missing = &bound.table().columns[target.columns[fields.len()]].name;
+                    let missing = &bound.table().columns[target.columns[row.fields.len()]].name;
                     format!("missing data for column \"{missing}\"")
                 }
                 false => "extra data after last expected column".to_owned(),
             };
-            return Err(SqlError::new(SqlState::BAD_COPY_FILE_FORMAT, message).within(context()));
+            return Err(SqlError::new(SqlState::BAD_COPY_FILE_FORMAT, message).within(place.line()));
         }
         let mut values = vec![Datum::Null; bound.table().columns.len()];
-        for (&position, field) in target.columns.iter().zip(fields) {
-            let typed = bound.table().columns[position].typed;
+        for (&position, field) in target.columns.iter().zip(row.fields) {
+            let column = &bound.table().columns[position];
             values[position] = match field {
                 Field::Null => Datum::Null,
-                Field::Text(field) => text::input(&field, typed, world).map_err(|error| error.within(context()))?,
-                Field::Binary(field) => binary::input(&field, typed, world).map_err(|error| error.within(context()))?,
+                Field::Text(field) => text::input(&field, column.typed, world)
+                    .map_err(|error| error.within(place.column(&column.name, Some(&field))))?,
+                Field::Binary(field) => binary::input(&field, column.typed, world)
+                    .map_err(|error| error.within(place.column(&column.name, None)))?,
             };
         }
         for (position, default) in &defaults {
             values[*position] = Run::new().eval(world, default, &Tuple::default())?;
         }
-        if world.insert_one(&bound, values, &mut checks)?.is_some() {
+        let inserted = world.insert_one(&bound, values, &mut checks);
+        if inserted.map_err(|error| error.within(place.row()))?.is_some() {
             count += 1;
         }
     }
     world.run_checks(checks)?;
     Ok(count)
+}
+
+/// Where in the data something went wrong, as PostgreSQL says it.
+struct Place<'a> {
+    table: &'a str,
+    number: usize,
+    line: Option<&'a [u8]>,
+}
+
+impl Place<'_> {
+    fn row(&self) -> String {
+        format!("COPY {}, line {}", self.table, self.number)
+    }
+
+    fn line(&self) -> String {
+        match self.line {
+            Some(line) => format!("{}: \"{}\"", self.row(), shortened(&String::from_utf8_lossy(line))),
+            None => self.row(),
+        }
+    }
+
+    fn column(&self, name: &str, value: Option<&str>) -> String {
+        match value {
+            Some(value) => format!("{}, column {name}: \"{}\"", self.row(), shortened(value)),
+            None => format!("{}, column {name}", self.row()),
+        }
+    }
+}
+
+/// At most a hundred bytes.
+fn shortened(text: &str) -> String {
+    match text.len() <= 100 {
+        true => text.to_owned(),
+        false => {
+            let ends = text.char_indices().map(|(at, _)| at).take_while(|&at| at <= 100);
+            format!("{}...", &text[..ends.last().unwrap_or(0)])
+        }
+    }
 }
 
 fn folded(ident: &ast::Ident) -> String {

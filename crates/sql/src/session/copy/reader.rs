@@ -11,11 +11,19 @@ pub(crate) enum Field {
     Binary(Vec<u8>),
 }
 
+/// A row as it came.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Row<'a> {
+    pub(crate) fields: Vec<Field>,
+    /// Its line, where it is text.
+    pub(crate) line: Option<&'a [u8]>,
+}
+
 /// What a binary COPY begins with.
 pub(super) const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
 
 /// The rows.
-pub(crate) fn read(format: &Format, data: &[u8], columns: usize) -> Result<Vec<Vec<Field>>> {
+pub(crate) fn read<'a>(format: &Format, data: &'a [u8], columns: usize) -> Result<Vec<Row<'a>>> {
     if format.binary {
         return read_binary(data);
     }
@@ -36,7 +44,7 @@ fn utf8(bytes: Vec<u8>) -> Result<String> {
     })
 }
 
-fn read_text(format: &Format, data: &[u8], columns: usize) -> Result<Vec<Vec<Field>>> {
+fn read_text<'a>(format: &Format, data: &'a [u8], columns: usize) -> Result<Vec<Row<'a>>> {
     let mut rows = Vec::new();
     for line in data.split(|&byte| byte == b'\n') {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -52,13 +60,17 @@ fn read_text(format: &Format, data: &[u8], columns: usize) -> Result<Vec<Vec<Fie
     if data.is_empty() {
         rows.clear();
     }
-    let fields = |line: &[u8]| -> Result<Vec<Field>> {
-        if columns == 0 && line.is_empty() {
-            return Ok(Vec::new());
-        }
-        split_escaped(line, format.delimiter).into_iter().map(|field| unescape(field, format)).collect()
+    let row = |line: &'a [u8]| -> Result<Row<'a>> {
+        let fields = match columns == 0 && line.is_empty() {
+            true => Vec::new(),
+            false => {
+                let fields = split_escaped(line, format.delimiter).into_iter();
+                fields.map(|field| unescape(field, format)).collect::<Result<_>>()?
+            }
+        };
+        Ok(Row { fields, line: Some(line) })
     };
-    rows.into_iter().map(fields).collect()
+    rows.into_iter().map(row).collect()
 }
 
 /// Splits at delimiters that no backslash is before.
@@ -115,8 +127,8 @@ fn unescape(field: &[u8], format: &Format) -> Result<Field> {
     utf8(bytes).map(Field::Text)
 }
 
-fn read_csv(format: &Format, data: &[u8]) -> Result<Vec<Vec<Field>>> {
-    let (mut rows, mut row, mut at) = (Vec::new(), Vec::new(), 0);
+fn read_csv<'a>(format: &Format, data: &'a [u8]) -> Result<Vec<Row<'a>>> {
+    let (mut rows, mut row, mut at, mut start) = (Vec::new(), Vec::new(), 0, 0);
     while at < data.len() {
         if row.is_empty() && data[at..].starts_with(b"\\.") && matches!(data.get(at + 2), None | Some(b'\n' | b'\r')) {
             break;
@@ -124,6 +136,7 @@ fn read_csv(format: &Format, data: &[u8]) -> Result<Vec<Vec<Field>>> {
         let (field, next) = csv_field(format, data, at)?;
         row.push(field);
         at = next;
+        let line = Some(&data[start..at]);
         match data.get(at) {
             Some(&byte) if byte == format.delimiter => {
                 at += 1;
@@ -136,10 +149,11 @@ fn read_csv(format: &Format, data: &[u8]) -> Result<Vec<Vec<Field>>> {
             Some(_) => at += 1,
             None => {}
         }
-        rows.push(std::mem::take(&mut row));
+        rows.push(Row { fields: std::mem::take(&mut row), line });
+        start = at;
     }
     if !row.is_empty() {
-        rows.push(row);
+        rows.push(Row { fields: row, line: Some(&data[start..]) });
     }
     Ok(rows)
 }
@@ -183,7 +197,7 @@ fn csv_field(format: &Format, data: &[u8], mut at: usize) -> Result<(Field, usiz
     Ok((Field::Text(utf8(bytes)?), at))
 }
 
-fn read_binary(data: &[u8]) -> Result<Vec<Vec<Field>>> {
+fn read_binary(data: &[u8]) -> Result<Vec<Row<'_>>> {
     let mut rest = data.strip_prefix(SIGNATURE).ok_or_else(|| bad("COPY file signature not recognized"))?;
     let mut take = |count: usize| -> Result<&[u8]> {
         let (head, tail) = rest.split_at_checked(count).ok_or_else(|| bad("unexpected EOF in COPY data"))?;
@@ -208,6 +222,6 @@ fn read_binary(data: &[u8]) -> Result<Vec<Vec<Field>>> {
                 Err(_) => Field::Null,
             });
         }
-        rows.push(row);
+        rows.push(Row { fields: row, line: None });
     }
 }

@@ -15,17 +15,20 @@ pub(super) fn write(
     rows: &[Vec<Datum>],
 ) -> Result<Vec<Vec<u8>>> {
     let mut pieces = Vec::with_capacity(rows.len() + 2);
+    // Clients rely on the header being in one piece with what follows it.
+    let mut header = Vec::new();
     if format.binary {
-        let mut header = SIGNATURE.to_vec();
+        header.extend(SIGNATURE);
         header.extend([0; 8]);
-        pieces.push(header);
     } else if format.header {
         let names: Vec<String> = columns.iter().map(|column| column.name.to_string()).collect();
         pieces.push(line(format, names.into_iter().map(Some)));
     }
     for row in rows {
         if format.binary {
-            pieces.push(binary_row(world, columns, row)?);
+            let mut piece = std::mem::take(&mut header);
+            binary_row(world, columns, row, &mut piece)?;
+            pieces.push(piece);
             continue;
         }
         let field = |(value, column): (&Datum, &Output)| {
@@ -35,7 +38,8 @@ pub(super) fn write(
         pieces.push(line(format, fields.into_iter()));
     }
     if format.binary {
-        pieces.push(vec![0xff, 0xff]);
+        header.extend([0xff, 0xff]);
+        pieces.push(header);
     }
     Ok(pieces)
 }
@@ -93,8 +97,8 @@ fn quote(format: &Format, field: &str, line: &mut Vec<u8>) {
     line.push(format.quote);
 }
 
-fn binary_row(world: &mut World<'_>, columns: &[Output], row: &[Datum]) -> Result<Vec<u8>> {
-    let mut bytes = i16::try_from(row.len()).unwrap_or(i16::MAX).to_be_bytes().to_vec();
+fn binary_row(world: &mut World<'_>, columns: &[Output], row: &[Datum], bytes: &mut Vec<u8>) -> Result<()> {
+    bytes.extend(i16::try_from(row.len()).unwrap_or(i16::MAX).to_be_bytes());
     for (value, column) in row.iter().zip(columns) {
         if value.is_null() {
             bytes.extend((-1i32).to_be_bytes());
@@ -105,5 +109,5 @@ fn binary_row(world: &mut World<'_>, columns: &[Output], row: &[Datum]) -> Resul
         bytes.extend(i32::try_from(field.len()).unwrap_or(i32::MAX).to_be_bytes());
         bytes.extend(field);
     }
-    Ok(bytes)
+    Ok(())
 }
