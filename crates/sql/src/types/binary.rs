@@ -9,7 +9,8 @@ use crate::functions::Env;
 use crate::types::json::Json;
 use crate::types::numeric::Numeric;
 use crate::types::{
-    ArrayValue, Datum, Interval, RecordShape, RecordValue, Type, Typed, array, cast, kind, names, network, reg, text,
+    ArrayValue, Datum, Interval, RecordShape, RecordValue, Type, Typed, array, cast, datetime, kind, names, network,
+    reg, text,
 };
 
 /// The version byte before a jsonb's text.
@@ -76,10 +77,13 @@ impl<'a> Reader<'a> {
             Type::NUMERIC => Datum::Numeric(Arc::new(Numeric::receive(self.rest())?)),
             Type::BYTEA => Datum::Bytes(self.rest().into()),
             Type::UUID => Datum::Uuid(Box::new(u128::from_be_bytes(self.array()?))),
-            Type::DATE => Datum::Date(self.i32()?),
-            Type::TIME => Datum::Time(self.i64()?),
-            Type::TIMETZ => Datum::TimeTz(self.i64()?, self.i32()?),
-            Type::TIMESTAMP | Type::TIMESTAMPTZ => Datum::Timestamp(self.i64()?),
+            Type::DATE => Datum::Date(datetime::checked_date(self.i32()?)?),
+            Type::TIME => Datum::Time(datetime::checked_time(self.i64()?)?),
+            Type::TIMETZ => {
+                let (micros, west) = (datetime::checked_time(self.i64()?)?, self.i32()?);
+                Datum::TimeTz(micros, datetime::checked_zone(west)?)
+            }
+            Type::TIMESTAMP | Type::TIMESTAMPTZ => Datum::Timestamp(datetime::checked_timestamp(self.i64()?)?),
             Type::INTERVAL => {
                 let (micros, days, months) = (self.i64()?, self.i32()?, self.i32()?);
                 Datum::Interval(Interval { months, days, micros })

@@ -118,3 +118,37 @@ pub fn parse_interval(text: &str, modifier: i32, env: &dyn Env) -> Result<Interv
     let interval = read_interval::read(text, wanted, sql_standard)?;
     Ok(cast::fit_interval(interval, modifier))
 }
+
+/// A date that came over the wire, if there is such a date.
+pub(crate) fn checked_date(days: i32) -> Result<i32> {
+    let infinite = days == i32::MAX || days == i32::MIN;
+    match infinite || (calendar::FIRST_DATE..calendar::END_DATE).contains(&i64::from(days)) {
+        true => Ok(days),
+        false => Err(arithmetic::date_out_of_range()),
+    }
+}
+
+/// A time that came over the wire, if there is such a time.
+pub(crate) fn checked_time(micros: i64) -> Result<i64> {
+    match (0..=DAY).contains(&micros) {
+        true => Ok(micros),
+        false => Err(SqlError::new(SqlState::DATETIME_FIELD_OVERFLOW, "time out of range")),
+    }
+}
+
+/// An offset that came over the wire, if it is less than sixteen hours.
+pub(crate) fn checked_zone(west: i32) -> Result<i32> {
+    match west.unsigned_abs() < 16 * 3600 {
+        true => Ok(west),
+        false => Err(SqlError::with_code("22009", "time zone displacement out of range")),
+    }
+}
+
+/// A timestamp that came over the wire, if there is such a timestamp.
+pub(crate) fn checked_timestamp(micros: i64) -> Result<i64> {
+    let infinite = micros == i64::MAX || micros == i64::MIN;
+    match infinite || calendar::in_range(micros.into()).is_some() {
+        true => Ok(micros),
+        false => Err(arithmetic::timestamp_out_of_range()),
+    }
+}

@@ -5,6 +5,7 @@
 //! VALUE` changes a setting for the rest of the section. What goes wrong is shown as SQLSTATE, message, detail and hint.
 
 mod catalog;
+mod hostile;
 mod keys;
 mod operators;
 mod wire;
