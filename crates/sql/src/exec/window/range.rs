@@ -97,6 +97,11 @@ impl Distances {
                 let sum = if ahead { value.checked_add(*offset) } else { value.checked_sub(*offset) };
                 sum.map_or(beyond, |sum| Limit::At(Datum::Int(sum)))
             }
+            // Times of day do not wrap around here.
+            (Datum::Time(value), Datum::Interval(offset)) => {
+                let sum = if ahead { value.checked_add(offset.micros) } else { value.checked_sub(offset.micros) };
+                sum.map_or(beyond, |sum| Limit::At(Datum::Time(sum)))
+            }
             (Datum::Float(value), Datum::Float(offset)) => {
                 // Everything is within an infinite distance of an infinity on the same side.
                 let sum = if ahead { value + offset } else { value - offset };

@@ -1,0 +1,3 @@
+//! SQL text in, result text out.
+
+mod queries;
