@@ -1,3 +1,4 @@
-//! SQL text in, result text out.
+//! SQL text in, answers out, through a connection.
 
+mod expressions;
 mod queries;
