@@ -4,6 +4,7 @@
 //! overlap. The same arguments give the same bytes on every machine.
 
 mod causes;
+mod connections;
 mod coverage;
 mod hermitage;
 mod interleave;
@@ -40,6 +41,7 @@ enum Command {
     Coverage(coverage::Arguments),
     Store(store::Arguments),
     Rows(rows::Arguments),
+    Connections(connections::Arguments),
     Slt(slt::Arguments),
     ReplayClients(replay::Arguments),
     Interleave(interleave::Arguments),
@@ -112,6 +114,7 @@ fn main() -> io::Result<()> {
     match command {
         Some(Command::Table1(arguments)) => table1::print(&arguments, &mut out)?,
         Some(Command::Coverage(arguments)) => coverage::measure(&arguments, &mut out)?,
+        Some(Command::Connections(arguments)) => connections::print(&arguments, &mut out)?,
         Some(Command::Rows(arguments)) => rows::print(&arguments, &mut out)?,
         Some(Command::Store(arguments)) => store::print(&arguments, &mut out)?,
         Some(Command::Slt(arguments)) => slt::run(&arguments, &mut out)?,

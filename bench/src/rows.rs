@@ -190,14 +190,14 @@ fn nanoseconds(started: f64, count: f64) -> String {
 }
 
 /// The bytes of this process in memory.
-fn resident() -> i64 {
+pub(crate) fn resident() -> i64 {
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = pages.split_whitespace().nth(1).and_then(|pages| pages.parse::<i64>().ok());
     pages.unwrap_or(0) * 4096
 }
 
 /// The seconds that this process has had a processor: others on the machine do not count.
-fn cpu_time() -> f64 {
+pub(crate) fn cpu_time() -> f64 {
     let times = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let nanoseconds = times.split_whitespace().next().and_then(|time| time.parse::<f64>().ok());
     nanoseconds.unwrap_or(0.0) / 1e9

@@ -11,11 +11,12 @@
 //! that took the last version for the newest (`looked`).
 
 use crate::clocks::join;
-use crate::engine::{Conflict, Engine, Looks, Order, OwnRow, numbered};
+use crate::engine::{Conflict, Engine, Looks, Order, OwnRow};
 use crate::position::{Position, Positions, has_room};
 use crate::running::{Bounds, FEW, Read};
 use crate::sight::{Conflicts, Sight};
 use crate::versions::{INIT, Txn, next_position};
+use crate::writers::numbered;
 
 impl Engine {
     /// Gives every committed transaction a place, in an order that extends the open one.

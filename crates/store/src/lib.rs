@@ -4,10 +4,10 @@
 //! - [`choice`]: the one place where nondeterminism enters; [`strategies`], [`picks`]: ways to choose
 //! - `sight`: what a level lets a transaction see, from the level's definition
 //! - `versions`, `clocks`, `position`: who wrote what, what comes before what, places in a commit order
-//! - `running`, `engine`, `open`, `closed`: who may read from whom, while the commit order is open and once it is closed
+//! - `running`, `engine`, `writers`, `open`, `closed`: who may read from whom, while the commit order is open and once it is closed
 //! - `candidates`: whom a read may read from
 //! - `spaces`, `keys`, `scans`: how keys are found, and what scans did not find
-//! - `locks`, `sessions`, [`store`], `looking`, `savepoint`: the store itself
+//! - `locks`, `sessions`, [`store`], `reading`, `looking`, `savepoint`: the store itself
 //! - `log`, `record`, `telling`, `tale`, [`retention`], `checkpoint`: its history, bounded memory, and coming back
 //! - `value`, `convert`: what keys hold
 //! - `shared`, `call`, `database`, `session`, `transaction`: the store for threads and for async code
@@ -39,6 +39,7 @@ mod panics;
 pub mod picks;
 mod position;
 mod predict;
+mod reading;
 mod record;
 pub mod replay;
 pub mod retention;
@@ -60,6 +61,7 @@ mod transaction;
 mod value;
 mod versions;
 pub mod witness;
+mod writers;
 
 pub use campaign::{Campaign, Strategy};
 pub use choice::Choice;

@@ -8,12 +8,13 @@
 //! one that wrote after reading old versions, since it comes before others in the order. Keys are never forgotten.
 
 use crate::clocks::join;
-use crate::engine::{Engine, Order, State, numbered};
+use crate::engine::{Engine, Order, State};
 use crate::position::Position;
 use crate::record::{Initial, Record};
 use crate::running::Read;
 use crate::store::Store;
 use crate::versions::{INIT, Txn};
+use crate::writers::numbered;
 
 impl<V: Clone> Store<V> {
     /// Forgets what is older than the options ask for, once there is as much again.

@@ -45,6 +45,8 @@ struct Entry {
 struct Index {
     /// None of them is empty.
     lists: Vec<Sorted>,
+    /// The first head of each.
+    firsts: Vec<u128>,
 }
 
 /// Keys, ascending by their bytes.
@@ -179,16 +181,11 @@ impl Spaces {
         let wanted = head(at);
         let compare =
             |head: u128, key: u32| head.cmp(&wanted).then_with(|| self.bytes_of(key).unwrap_or_default().cmp(at));
-        let lists = &self.spaces[space.0 as usize].lists;
-        let after = lists.partition_point(|list| before(compare(list.heads[0], list.keys[0])));
+        let Index { lists, firsts } = &self.spaces[space.0 as usize];
+        let after = partition_point(lists.len(), |at| before(compare(firsts[at], lists[at].keys[0])));
         let Some(chosen) = after.checked_sub(1) else { return (0, 0) };
         let list = &lists[chosen];
-        let (mut low, mut high) = (0, list.keys.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            if before(compare(list.heads[middle], list.keys[middle])) { low = middle + 1 } else { high = middle }
-        }
-        (chosen, low)
+        (chosen, partition_point(list.keys.len(), |at| before(compare(list.heads[at], list.keys[at]))))
     }
 
     fn key_at(&self, space: Space, at: At) -> Option<u32> {
@@ -220,6 +217,10 @@ impl Index {
     fn insert(&mut self, (list, index): At, head: u128, key: u32) {
         if self.lists.is_empty() {
             self.lists.push(Sorted::default());
+            self.firsts.push(head);
+        }
+        if index == 0 {
+            self.firsts[list] = head;
         }
         let last = list + 1 == self.lists.len();
         let chosen = &mut self.lists[list];
@@ -234,6 +235,7 @@ impl Index {
         } else {
             upper.insert(index - middle, head, key);
         }
+        self.firsts.insert(list + 1, upper.heads[0]);
         self.lists.insert(list + 1, upper);
     }
 }
@@ -242,8 +244,12 @@ impl Index {
     fn remove(&mut self, (list, index): At) {
         self.lists[list].heads.remove(index);
         self.lists[list].keys.remove(index);
-        if self.lists[list].keys.is_empty() {
-            self.lists.remove(list);
+        match self.lists[list].heads.first() {
+            Some(&first) => self.firsts[list] = first,
+            None => {
+                self.lists.remove(list);
+                self.firsts.remove(list);
+            }
         }
     }
 }
@@ -294,6 +300,16 @@ impl DoubleEndedIterator for Range<'_> {
 /// The end of a list is the beginning of the next one.
 fn normal(lists: &[Sorted], (list, index): At) -> At {
     if lists.get(list).is_some_and(|list| index == list.keys.len()) { (list + 1, 0) } else { (list, index) }
+}
+
+/// How many of the numbers below `count` come before, which are the first ones.
+fn partition_point(count: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low.midpoint(high);
+        if before(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
 }
 
 /// The first bytes as a number. Where two of these differ, they are in the order of the bytes.

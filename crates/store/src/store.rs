@@ -2,12 +2,12 @@
 
 use skew_model::{Key, Level, SessionId, TxnId};
 
+use crate::candidates::Candidates;
 pub use crate::candidates::Reads;
-use crate::candidates::{Candidates, Listing};
 use crate::checkpoint::Checkpoint;
-use crate::choice::{Choice, Place, Point, Read};
+use crate::choice::Place;
 pub use crate::engine::Recency;
-use crate::engine::{Conflict, Engine, Looks, OwnRow, Snapshot, State};
+use crate::engine::{Conflict, Engine, Looks, Snapshot, State};
 use crate::error::{Ended, Error};
 use crate::locks::{Lock, Locks};
 use crate::log::{Action, Op, Operations};
@@ -17,8 +17,7 @@ use crate::scans::Scanned;
 use crate::sessions::Sessions;
 use crate::sight::{Sight, explorable};
 use crate::spaces::Spaces;
-use crate::telling::Freshness;
-use crate::versions::{INIT, Txn};
+use crate::versions::Txn;
 
 /// How a store behaves.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -100,8 +99,9 @@ pub struct Store<V> {
     /// Nor before so many operations have been made.
     pub(crate) next_forgetting_at: usize,
     pub(crate) checkpoint: Option<Checkpoint<V>>,
-    candidates: Candidates,
-    sources: Vec<Option<Place>>,
+    /// Buffers that are used again.
+    pub(crate) candidates: Candidates,
+    pub(crate) sources: Vec<Option<Place>>,
 }
 
 impl<V: Clone> Store<V> {
@@ -168,88 +168,6 @@ impl<V: Clone> Store<V> {
         Ok(self.engine.running(txn.0).statement)
     }
 
-    /// What the key holds, as far as the transaction can tell: `None` if it was never written, or deleted.
-    pub fn read(&mut self, txn: TxnId, key: Key, choice: &mut dyn Choice) -> Result<Option<V>, Error> {
-        self.must_be_open(txn)?;
-        if let Some(write) = self.engine.last_write(txn.0, key.0) {
-            return Ok(self.read_own(txn.0, key.0, write));
-        }
-        let Some(source) = self.choose(txn.0, key.0, choice) else {
-            return Err(self.refuse(txn.0, Conflict(key.0)));
-        };
-        Ok(self.take(txn.0, key.0, source, OwnRow::No))
-    }
-
-    /// What the freshest version holds that the transaction may read, whatever its other reads return. At `ru` that is
-    /// the last committed one; with [`Reads::Snapshot`], where all statements look from one snapshot, what that shows.
-    pub fn read_newest(&mut self, txn: TxnId, key: Key) -> Result<Option<V>, Error> {
-        self.must_be_open(txn)?;
-        if let Some(write) = self.engine.last_write(txn.0, key.0) {
-            return Ok(self.read_own(txn.0, key.0, write));
-        }
-        let mut found = std::mem::take(&mut self.candidates);
-        let one_snapshot = self.record(txn.0).mode == Reads::Snapshot
-            && matches!(self.engine.txn(txn.0).sight, Sight::Prefix { .. } | Sight::Everything);
-        let newest = match one_snapshot.then(|| self.in_snapshot(txn.0, key.0)).flatten() {
-            Some(shown) => shown,
-            None => self.engine.newest(txn.0, key.0, &mut found),
-        };
-        self.candidates = found;
-        let Some(source) = newest else { return Err(self.refuse(txn.0, Conflict(key.0))) };
-        Ok(self.take(txn.0, key.0, source, OwnRow::No))
-    }
-
-    /// What the key holds, for a statement whose caller has locked its row: at `mvrc` the last committed version, whatever
-    /// the statement's snapshot shows. What the statement has read of the key before does not count any more. At other
-    /// levels it is [`Store::read_newest`].
-    pub fn read_under_lock(&mut self, txn: TxnId, key: Key) -> Result<Option<V>, Error> {
-        self.must_be_open(txn)?;
-        if let Some(write) = self.engine.last_write(txn.0, key.0) {
-            return Ok(self.read_own(txn.0, key.0, write));
-        }
-        if self.engine.txn(txn.0).sight != Sight::StatementPrefix {
-            return self.read_newest(txn, key);
-        }
-        let last = self.engine.last_writer(key.0);
-        Ok(self.take(txn.0, key.0, last, OwnRow::Yes))
-    }
-
-    /// The statement looks again at so many keys, from this one on, under the lock of their row: what it has read of them
-    /// before, other than its transaction's own writes, does not count any more. Only `mvrc` looks again.
-    pub fn withdraw_reads(&mut self, txn: TxnId, first: Key, count: u32) -> Result<(), Error> {
-        self.must_be_open(txn)?;
-        if self.engine.txn(txn.0).sight == Sight::StatementPrefix {
-            self.log(txn.0, Action::Withdrawal(count), first.0, None);
-        }
-        Ok(())
-    }
-
-    /// What the key holds, for a statement that goes on to write it if that is wanted. At `mvrc` the statement looks at
-    /// its snapshot first; if it wants to write what it sees there, the row is locked and its last version is read.
-    pub fn read_for_update(
-        &mut self,
-        txn: TxnId,
-        key: Key,
-        wants: &dyn Fn(Option<&V>) -> bool,
-        choice: &mut dyn Choice,
-    ) -> Result<Step<Option<V>>, Error> {
-        self.must_be_open(txn)?;
-        if self.engine.txn(txn.0).sight != Sight::StatementPrefix || self.engine.last_write(txn.0, key.0).is_some() {
-            return self.read(txn, key, choice).map(Step::Done);
-        }
-        let Some(seen) = self.choose(txn.0, key.0, choice) else {
-            return Err(self.refuse(txn.0, Conflict(key.0)));
-        };
-        if !wants(self.value_of(seen, key.0).as_ref()) {
-            return Ok(Step::Done(self.take(txn.0, key.0, seen, OwnRow::No)));
-        }
-        if let Some(holder) = self.lock(txn.0, key.0)? {
-            return Ok(Step::Wait(holder));
-        }
-        let last = self.engine.last_writer(key.0);
-        Ok(Step::Done(self.take(txn.0, key.0, last, OwnRow::Yes)))
-    }
-
     /// Writes the key, or deletes it (`None`). At `mvrc` the row is locked until the transaction ends.
     pub fn write(&mut self, txn: TxnId, key: Key, value: Option<V>) -> Result<Step<()>, Error> {
         self.must_be_open(txn)?;
@@ -313,84 +231,7 @@ impl<V: Clone> Store<V> {
         self.records.len()
     }
 
-    fn choose(&mut self, txn: Txn, key: u32, choice: &mut dyn Choice) -> Option<Txn> {
-        let mut found = std::mem::take(&mut self.candidates);
-        let reads = self.record(txn).mode;
-        if matches!(reads, Reads::Newest | Reads::Snapshot) {
-            let by_snapshot = (reads == Reads::Snapshot).then(|| self.in_snapshot(txn, key)).flatten();
-            let chosen = by_snapshot.unwrap_or_else(|| self.engine.newest(txn, key, &mut found));
-            self.candidates = found;
-            return chosen;
-        }
-        let listing = if choice.sees_sources() { Listing::All } else { Listing::Few };
-        self.engine.candidates(txn, key, reads, listing, &mut found);
-        let place = self.place(txn).expect("a running transaction has a place");
-        let number = self.record(txn).reads;
-        let mut ask = |count: usize, sources: &[Option<Place>]| {
-            let picked = choice.pick(Point::Source(Read { reader: place, number, count, sources }));
-            assert!(picked < count, "a choice picks one of the alternatives");
-            picked
-        };
-        let chosen = match (found.drawn, found.listed.len()) {
-            (0, 0 | 1) => found.listed.first().copied(),
-            (0, count) => {
-                self.sources.clear();
-                let places = found.listed.iter().map(|&source| self.engine.place_of(source));
-                self.sources.extend(places);
-                Some(found.listed[ask(count, &self.sources)])
-            }
-            _ => self.engine.draw_valid(txn, key, &found, |count| ask(count, &[])),
-        };
-        self.candidates = found;
-        chosen
-    }
-
-    /// The transaction reads what it has written itself.
-    fn read_own(&mut self, txn: Txn, key: u32, write: u32) -> Option<V> {
-        let value = self.ops(txn)[write as usize].value.clone();
-        self.log(txn, Action::OwnRead(write), key, value.clone());
-        value
-    }
-
-    /// The transaction reads the key from the source.
-    fn take(&mut self, txn: Txn, key: u32, source: Txn, own_row: OwnRow) -> Option<V> {
-        let write = self.write_of(source, key);
-        let value = self.value_of(source, key);
-        let freshness = if source == self.engine.last_writer(key) { Freshness::Last } else { Freshness::Stale };
-        if source != INIT && source >= self.engine.base && self.engine.txn(source).state == State::Open {
-            self.operations.see(self.engine.txn(source).session, write.unwrap_or(0));
-        }
-        self.engine.read(txn, key, source, own_row);
-        let action = Action::Read(source, write.unwrap_or(0));
-        self.log_op(txn, |at| Op::new(action, key, value.clone(), at).with(own_row, freshness));
-        self.record_mut(txn).reads += 1;
-        value
-    }
-
-    /// What the source wrote to the key.
-    fn value_of(&self, source: Txn, key: u32) -> Option<V> {
-        match self.write_of(source, key) {
-            None => self.initial(key).cloned(),
-            Some(write) => self.ops(source)[write as usize].value.clone(),
-        }
-    }
-
-    /// Which of the source's operations wrote what is read of it; `None` for the initial transaction.
-    pub(crate) fn write_of(&self, source: Txn, key: u32) -> Option<u32> {
-        if source == INIT || source < self.engine.base {
-            return None;
-        }
-        if let Some(version) = self.engine.version_of(source, key) {
-            return Some(self.engine.versions.list(key)[version].operation);
-        }
-        if self.engine.txn(source).state == State::Open {
-            return self.engine.last_write(source, key);
-        }
-        let written = self.ops(source).iter().rposition(|op| op.is_write() && op.key == key);
-        written.map(|at| at as u32)
-    }
-
-    fn lock(&mut self, txn: Txn, key: u32) -> Result<Option<TxnId>, Error> {
+    pub(crate) fn lock(&mut self, txn: Txn, key: u32) -> Result<Option<TxnId>, Error> {
         if self.options.locks == RowLocks::ByCaller {
             return Ok(None);
         }
@@ -406,7 +247,7 @@ impl<V: Clone> Store<V> {
     }
 
     /// A call is refused.
-    fn refuse(&mut self, txn: Txn, conflict: Conflict) -> Error {
+    pub(crate) fn refuse(&mut self, txn: Txn, conflict: Conflict) -> Error {
         match self.options.refusals {
             Refusals::RollBack => self.refuse_all(txn, conflict),
             Refusals::Reported => Error::Serialization { key: self.key_name(Key(conflict.0)).into_owned() },
@@ -430,11 +271,11 @@ impl<V: Clone> Store<V> {
         self.forget();
     }
 
-    fn log(&mut self, txn: Txn, action: Action, key: u32, value: Option<V>) {
+    pub(crate) fn log(&mut self, txn: Txn, action: Action, key: u32, value: Option<V>) {
         self.log_op(txn, |at| Op::new(action, key, value, at));
     }
 
-    fn log_op(&mut self, txn: Txn, op: impl FnOnce(u32) -> Op<V>) {
+    pub(crate) fn log_op(&mut self, txn: Txn, op: impl FnOnce(u32) -> Op<V>) {
         self.now += 1;
         let (session, statement) = (self.engine.txn(txn).session, self.engine.running(txn).statement);
         let began = self.statements[session as usize];

@@ -13,6 +13,7 @@ use skew_model::{
 use crate::choice::{Choice, Place, Point};
 use crate::engine::{Recency, State};
 use crate::log::{Action, Op};
+use crate::spaces::NAMES;
 use crate::store::{Options, Reads, Step, Store};
 use crate::telling::Counts;
 use crate::versions::{INIT, Txn};
@@ -27,7 +28,7 @@ pub struct Shown {
 }
 
 impl<V: Clone> Store<V> {
-    /// What happened, step by step.
+    /// What happened, step by step. What savepoints have undone is left out, and so are ranges of keys without names.
     pub fn witness(&self, shown: Shown, literal: impl Fn(&V) -> Literal) -> Witness {
         let mut steps: Vec<(i64, WitnessStep)> = Vec::new();
         for (at, record) in self.records.iter().enumerate() {
@@ -42,7 +43,7 @@ impl<V: Clone> Store<V> {
             let begin = WitnessAction::Begin { txn: name(txn), level: record.level };
             let ops = self.told_ops(txn, &literal);
             let end = ended.map(|action| (record.ended, action));
-            let scans = record.scans.iter().map(|scan| {
+            let scans = record.scans.iter().filter(|scan| scan.part.space == NAMES).map(|scan| {
                 let before = scan.at.checked_sub(1).and_then(|last| self.statement_of(txn, last));
                 let prefix = match scan.part.from() {
                     Bound::Included(prefix) => String::from_utf8_lossy(prefix).into_owned(),
@@ -78,7 +79,7 @@ impl<V: Clone> Store<V> {
             let value = op.value.as_ref().map_or(Literal::Nil, literal);
             let at = began + op.at();
             let from = match op.action() {
-                Action::Read(INIT, _) => WitnessSource::Initial,
+                Action::Read(source, _) if source == INIT || source < self.engine.base => WitnessSource::Initial,
                 Action::Read(source, _) => WitnessSource::Txn(name(source)),
                 Action::OwnRead(_) => WitnessSource::Own,
                 _ => return (at, WitnessAction::Write { key, value, joined }),

@@ -12,5 +12,6 @@ mod replay;
 mod rows;
 mod scheduling;
 mod sessions;
+mod snapshots;
 mod soundness;
 mod values;

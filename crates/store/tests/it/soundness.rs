@@ -131,3 +131,22 @@ fn busy(options: Options, level: Option<Level>, dice: &mut Dice, transactions: u
     }
     (store.history(|&value| Literal::Int(value)), most)
 }
+
+/// What was written so long ago that its writer is forgotten is told as initial, with whoever has read it since.
+#[test]
+fn reads_of_what_is_forgotten_are_told() {
+    let mut store: Store<i64> = Store::new(Options { retention: Some(2), ..Options::default() });
+    let session = store.session("s");
+    let mut dice = Dice(1);
+    let keys = ["x", "y"].map(|name| store.key(name));
+    for value in 0..8 {
+        let txn = store.begin(session, Level::Ser, Reads::Any).expect("the store runs this level");
+        if value < 4 {
+            store.write(txn, keys[value as usize % 2], Some(value)).expect("nobody is in the way");
+        }
+        store.read(txn, keys[0], &mut dice).expect("nobody is in the way");
+        store.commit(txn).expect("nobody is in the way");
+    }
+    let history = store.history(|&value| Literal::Int(value)).to_string();
+    assert_eq!(history, "init  x=2 y=3\ns t7 @ser  r x=2<init\ns t8 @ser  r x=2<init\n");
+}
