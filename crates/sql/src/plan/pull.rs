@@ -60,7 +60,8 @@ fn pull(plan: Plan, nullable: bool) -> (Plan, Map) {
 
 fn pull_join(join: Join, nullable: bool) -> (Plan, Map) {
     let left_nullable = nullable || matches!(join.kind, JoinKind::Right | JoinKind::Full);
-    let right_nullable = nullable || matches!(join.kind, JoinKind::Left | JoinKind::Full);
+    // What a lateral side selects may look left: its columns stay where that is the tuple around.
+    let right_nullable = nullable || join.lateral || matches!(join.kind, JoinKind::Left | JoinKind::Full);
     let (left, left_map) = pull(join.left, left_nullable);
     let mut right = join.right;
     if join.lateral {

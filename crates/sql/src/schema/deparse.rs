@@ -28,6 +28,11 @@ pub(super) fn expression(world: &World<'_>, bound: &Expr, written: &ast::Expr, r
     Deparse { world, relation: Some(relation) }.top(bound).unwrap_or_else(|| written.to_string())
 }
 
+/// The text of a domain's CHECK.
+pub(super) fn domain(world: &World<'_>, bound: &Expr, written: &ast::Expr) -> String {
+    Deparse { world, relation: None }.top(bound).unwrap_or_else(|| written.to_string())
+}
+
 fn is_literal(written: &ast::Expr) -> bool {
     matches!(written, ast::Expr::Value(_))
 }

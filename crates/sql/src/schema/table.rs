@@ -48,6 +48,7 @@ impl World<'_> {
                 }
             }
         }
+        self.show_generated(oid)?;
         self.place_cells(oid, &primary_columns(&constraints))?;
         // Keys first: others may refer to them, and PostgreSQL names them in this order, too.
         for constraint in ordered(&constraints) {
@@ -76,6 +77,23 @@ impl World<'_> {
             on_commit,
         };
         Ok(Relation { oid, schema, name, kind: RelationKind::Table(table) })
+    }
+
+    /// How generated columns are made, as catalogs show it: all columns are there now.
+    pub(super) fn show_generated(&mut self, oid: Oid) -> Result<()> {
+        let relation = self.relation(oid)?;
+        for (at, column) in crate::storage::world::as_table(&relation)?.columns.iter().enumerate() {
+            if let (crate::catalog::Generation::Stored, Some(how)) = (column.generation, &column.default) {
+                let bound = self.bind_row_value(&how.ast, &relation, column.typed, &column.name)?;
+                let text = super::deparse::expression(self, &bound, &how.ast, &relation);
+                let stored = crate::catalog::StoredExpr { text, ast: how.ast.clone(), ty: how.ty };
+                self.change_table(oid, |table| {
+                    table.columns[at].default = Some(Arc::new(stored));
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(())
     }
 
     /// Which columns order the rows and which have cells. Only for a table without rows.

@@ -9,7 +9,7 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{ColumnConstraint, ColumnConstraintKind, CreateDomain, DomainAction, TypeDefinition};
 use crate::schema::names::{fold, parts};
 use crate::storage::World;
-use crate::types::Type;
+use crate::types::{Type, Typed};
 
 impl World<'_> {
     pub(super) fn create_type(&mut self, name: &ObjectName, definition: &TypeDefinition) -> Result<()> {
@@ -155,14 +155,20 @@ impl World<'_> {
                 ColumnConstraintKind::NotNull => not_null = true,
                 ColumnConstraintKind::Null => not_null = false,
                 ColumnConstraintKind::Default(expr) => default = Some(self.stored(expr, base, &name)?),
-                ColumnConstraintKind::Check(_) => checks.push(self.domain_check(&name, &checks, constraint)?),
+                ColumnConstraintKind::Check(_) => checks.push(self.domain_check(&name, base, &checks, constraint)?),
                 _ => return Err(SqlError::unsupported("this constraint of a domain")),
             }
         }
         self.put_type(&create.name, UserTypeKind::Domain { base, not_null, default, checks })
     }
 
-    fn domain_check(&mut self, domain: &str, known: &[Check], constraint: &ColumnConstraint) -> Result<Check> {
+    fn domain_check(
+        &mut self,
+        domain: &str,
+        base: Typed,
+        known: &[Check],
+        constraint: &ColumnConstraint,
+    ) -> Result<Check> {
         let ColumnConstraintKind::Check(condition) = &constraint.kind else {
             return Err(SqlError::unsupported("this constraint of a domain"));
         };
@@ -175,7 +181,9 @@ impl World<'_> {
                 free.expect("numbers do not end").into()
             }
         };
-        let stored = StoredExpr { text: condition.to_string(), ast: condition.clone(), ty: Type::BOOL };
+        let bound = self.bind_domain_check(condition, base)?;
+        let text = super::deparse::domain(self, &bound, condition);
+        let stored = StoredExpr { text, ast: condition.clone(), ty: Type::BOOL };
         Ok(Check { oid: self.db.new_oid(), name, condition: Arc::new(stored) })
     }
 
@@ -191,7 +199,7 @@ impl World<'_> {
             _ => None,
         };
         let new_check = match action {
-            DomainAction::Add(constraint) => Some(self.domain_check(&user.name, checks, constraint)?),
+            DomainAction::Add(constraint) => Some(self.domain_check(&user.name, *base, checks, constraint)?),
             _ => None,
         };
         self.change_type(found, |kind| {

@@ -65,6 +65,12 @@ impl World<'_> {
         Binder::new(&*self, &path).row_value(relation, expr, typed, name, Clause::Generated)
     }
 
+    /// Binds a domain's CHECK: VALUE is the operand.
+    pub(crate) fn bind_domain_check(&mut self, expr: &ast::Expr, base: Typed) -> Result<Expr> {
+        let path = self.path();
+        Binder::new(&*self, &path).domain_check(base, expr)
+    }
+
     /// A type by its name.
     pub(crate) fn bind_type(&mut self, ty: &ast::DataType) -> Result<Typed> {
         let path = self.path();

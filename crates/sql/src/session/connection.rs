@@ -196,7 +196,7 @@ impl SessionState {
         }
         let before = settings::show(&self.settings, name).ok();
         let told = settings::set(&mut self.settings, &self.defaults, name, value)?;
-        if let Some((name, value)) = told {
+        if let Some((name, value)) = told.filter(|(_, value)| before.as_ref() != Some(value)) {
             self.messages.push(Message::Parameter(name, value));
         }
         if local && let (Some(transaction), Some(before)) = (&mut self.transaction, before) {

@@ -19,8 +19,8 @@ use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
 use crate::session::database::{Counters, SequenceState};
 use crate::session::transaction::store_error;
-use crate::storage::locks::Owner;
 use crate::storage::World;
+use crate::storage::locks::Owner;
 use crate::types::Datum;
 
 /// What a reset comes back to, beside the store's own checkpoint.

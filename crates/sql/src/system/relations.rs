@@ -175,7 +175,9 @@ fn index_attributes(world: &World<'_>, relation: Oid, index: &Index, filler: &mu
                 (column.name.to_string(), column.typed)
             }
             IndexKeyKind::Expr(expr) => {
-                (if at == 0 { "expr".to_owned() } else { format!("expr{at}") }, Typed::from(expr.ty))
+                let call = expr.text.split_once('(').map(|(name, _)| name).filter(|name| !name.is_empty());
+                let name = call.filter(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_')).unwrap_or("expr");
+                (name.to_owned(), Typed::from(expr.ty))
             }
         };
         filler.row(&attribute(world, relation, &name, typed, at + 1));

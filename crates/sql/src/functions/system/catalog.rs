@@ -18,9 +18,15 @@ pub static FUNCTIONS: &[Function] = &[
     f("pg_get_indexdef", &[T::OID], T::TEXT, indexdef).stable(),
     f("pg_get_indexdef", &[T::OID, T::INT4, T::BOOL], T::TEXT, indexdef_column).stable(),
     f("pg_get_constraintdef", &[T::OID], T::TEXT, constraintdef).stable(),
-    f("pg_get_constraintdef", &[T::OID, T::BOOL], T::TEXT, |env, args, site| tidy(constraintdef(env, args, site)?, args.bool(1)?)).stable(),
+    f("pg_get_constraintdef", &[T::OID, T::BOOL], T::TEXT, |env, args, site| {
+        tidy(constraintdef(env, args, site)?, args.bool(1)?)
+    })
+    .stable(),
     f("pg_get_expr", &[T::PG_NODE_TREE, T::OID], T::TEXT, expr).stable(),
-    f("pg_get_expr", &[T::PG_NODE_TREE, T::OID, T::BOOL], T::TEXT, |env, args, site| tidy(expr(env, args, site)?, args.bool(2)?)).stable(),
+    f("pg_get_expr", &[T::PG_NODE_TREE, T::OID, T::BOOL], T::TEXT, |env, args, site| {
+        tidy(expr(env, args, site)?, args.bool(2)?)
+    })
+    .stable(),
     f("pg_get_viewdef", &[T::OID], T::TEXT, viewdef).stable(),
     f("pg_get_viewdef", &[T::OID, T::BOOL], T::TEXT, viewdef).stable(),
     f("pg_get_viewdef", &[T::TEXT], T::TEXT, viewdef_named).stable(),
