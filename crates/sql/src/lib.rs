@@ -13,7 +13,7 @@
 //! - [`exec`]: IR → rows, over the store
 //! - [`storage`]: tables over the store, locks; [`change`]: INSERT, UPDATE, DELETE, MERGE and constraints
 //! - [`schema`]: CREATE, ALTER, DROP
-//! - [`plpgsql`]: functions, procedures and triggers
+//! - [`plpgsql`]: functions, procedures and triggers (refused so far)
 //! - [`session`]: a client's connection; what front doors talk to
 
 pub mod bind;
