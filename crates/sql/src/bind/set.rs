@@ -154,11 +154,6 @@ impl Binder<'_> {
         }
         Ok((converted, types))
     }
-
-    /// Whether a conversion in an assignment exists, without one being made.
-    pub(super) fn assignable(&mut self, expr: Expr, to: Typed) -> Result<Option<Expr>> {
-        self.convert_typed(expr, to, Coercion::Assignment)
-    }
 }
 
 fn balanced(mut plans: Vec<Plan>, all: bool) -> Plan {

@@ -615,14 +615,6 @@ impl Cursor<'_> {
     }
 }
 
-/// The last part of a name, as text.
-pub(crate) fn last_part(name: &ObjectName) -> &str {
-    match name.0.last() {
-        Some(ObjectNamePart::Identifier(ident)) => &ident.value,
-        _ => "",
-    }
-}
-
 fn schema(ddl: Ddl) -> Statement {
     Statement::Schema(Box::new(ddl))
 }

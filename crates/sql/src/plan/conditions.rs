@@ -34,10 +34,6 @@ impl Slots {
         self.0 & !other.0 == 0
     }
 
-    pub(super) fn meets(self, other: Slots) -> bool {
-        self.0 & other.0 != 0
-    }
-
     pub(super) fn and(self, other: Slots) -> Slots {
         Slots(self.0 | other.0)
     }

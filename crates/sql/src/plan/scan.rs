@@ -290,8 +290,3 @@ fn path(oid: Oid, index: &Index, probes: Vec<Probe>, conditions: usize) -> Choic
     let size = if is_one { Size::One } else { Size::Few };
     Choice { access: Access::Index { index: oid, equal, from, to }, size, settled, used }
 }
-
-/// Whether a constant is NULL: nothing is equal to it.
-pub(super) fn is_null(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Const(Datum::Null))
-}

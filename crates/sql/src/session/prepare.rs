@@ -27,8 +27,6 @@ pub(crate) struct Planned {
     /// The catalog's version and the search path that it was bound against.
     pub(crate) version: u64,
     pub(crate) path: Vec<Oid>,
-    /// The types that the client gave, for binding again.
-    pub(crate) given: Vec<Type>,
 }
 
 /// Plans by text, as bound without given types.
@@ -115,7 +113,7 @@ impl World<'_> {
             }
             other => columns = describe::columns(self, other)?,
         }
-        let plan = Planned { statement, query, version, path, given: types.to_vec() };
+        let plan = Planned { statement, query, version, path };
         Ok(Prepared { sql, parameters, columns, plan: Arc::new(plan) })
     }
 

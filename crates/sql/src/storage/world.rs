@@ -37,8 +37,6 @@ pub(crate) struct World<'a> {
     pub(crate) newest: FxHashSet<u32>,
     /// Several parts of the statement change data: each sees the state before all of them.
     pub(crate) several_changes: bool,
-    /// What the statement returns to, when it is nested in another one's function call.
-    pub(crate) depth: usize,
     pub(crate) deadline: Option<Instant>,
     pub(crate) bound: FxHashMap<Oid, Arc<BoundTable>>,
     steps: u32,
@@ -63,7 +61,6 @@ impl<'a> World<'a> {
             cells: FxHashMap::default(),
             newest: FxHashSet::default(),
             several_changes: false,
-            depth: 0,
             deadline: timeout.map(|timeout| Instant::now() + timeout),
             bound: FxHashMap::default(),
             steps: 0,
