@@ -133,6 +133,13 @@ impl<'a> Cursor<'a> {
         matches!(self.kind(), Kind::Word(_)) && self.text_of(self.peek()).eq_ignore_ascii_case(word)
     }
 
+    /// Whether a later token is this word, which need not be a keyword.
+    pub fn is_text_at(&self, ahead: usize, word: &str) -> bool {
+        self.tokens
+            .get(self.at + ahead)
+            .is_some_and(|token| matches!(token.kind, Kind::Word(_)) && self.text_of(*token).eq_ignore_ascii_case(word))
+    }
+
     /// Takes this word, if it is next; it need not be a keyword.
     pub fn accept_text(&mut self, word: &str) -> bool {
         let found = self.at_text(word);
@@ -185,6 +192,20 @@ impl<'a> Cursor<'a> {
         let result = parse(self);
         self.depth -= levels;
         result
+    }
+
+    /// Goes one level deeper, until [`Cursor::come_back`].
+    pub fn go_deeper(&mut self) -> Result<()> {
+        if self.depth >= DEEPEST {
+            return Err(too_deep());
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// Comes back from one level deeper.
+    pub fn come_back(&mut self) {
+        self.depth -= 1;
     }
 
     /// One or more, with commas.

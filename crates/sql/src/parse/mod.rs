@@ -17,7 +17,7 @@ mod call;
 mod change;
 mod copy;
 mod create;
-mod cursor;
+pub(crate) mod cursor;
 mod expr;
 mod from;
 mod function;

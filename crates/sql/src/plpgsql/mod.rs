@@ -1,8 +1,15 @@
 //! PL/pgSQL and functions in SQL.
 
-use std::sync::Arc;
+pub mod ast;
+pub mod conditions;
+pub mod parse;
+mod parse_statement;
+pub mod print;
 
-use sqlparser::ast;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
 
 use crate::catalog::UserFunction;
 use crate::change::TriggerCall;
@@ -51,13 +58,13 @@ pub(crate) fn run_do(world: &mut World<'_>, language: &str, body: &str) -> Resul
 }
 
 /// CALL
-pub(crate) fn run_call(world: &mut World<'_>, text: &Arc<str>, call: &ast::Function) -> Result<Outcome> {
+pub(crate) fn run_call(world: &mut World<'_>, text: &Arc<str>, call: &sqlparser::ast::Function) -> Result<Outcome> {
     let _ = (world, text, call);
     Err(SqlError::unsupported("CALL"))
 }
 
 /// The columns of the row that CALL returns, if the procedure has OUT parameters.
-pub(crate) fn call_columns(world: &mut World<'_>, call: &ast::Function) -> Result<Option<Arc<[Output]>>> {
+pub(crate) fn call_columns(world: &mut World<'_>, call: &sqlparser::ast::Function) -> Result<Option<Arc<[Output]>>> {
     let _ = (world, call);
     Ok(None)
 }
