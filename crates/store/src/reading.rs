@@ -63,7 +63,10 @@ impl<V: Clone> Store<V> {
     /// before, other than its transaction's own writes, does not count any more. Only `mvrc` looks again.
     pub fn withdraw_reads(&mut self, txn: TxnId, first: Key, count: u32) -> Result<(), Error> {
         self.must_be_open(txn)?;
-        if self.engine.txn(txn.0).sight == Sight::StatementPrefix {
+        let running = self.engine.running(txn.0);
+        let is_read = |key: u32| running.reads_of(key).any(|at| at >= running.first_read);
+        let looks_again = self.engine.txn(txn.0).sight == Sight::StatementPrefix;
+        if looks_again && (first.0..first.0 + count).any(is_read) {
             self.log(txn.0, Action::Withdrawal(count), first.0, None);
         }
         Ok(())

@@ -23,12 +23,14 @@ impl<V: Clone> Store<V> {
         let keep = self.options.retention.unwrap_or(usize::MAX).max(1);
         let most = self.options.max_operations.unwrap_or(usize::MAX).max(1);
         let transactions = self.records.len() / 2 >= keep && end >= self.next_forgetting;
-        let operations = self.operations.len() / 2 >= most && self.operations.made() >= self.next_forgetting_at;
+        let size = self.operations.len() + self.records.len() * self.size_of_transaction();
+        let made = self.operations.made() + end as usize;
+        let operations = size / 2 >= most && made >= self.next_forgetting_at;
         if !transactions && !operations {
             return;
         }
         self.next_forgetting = end.saturating_add(keep.try_into().unwrap_or(u32::MAX));
-        self.next_forgetting_at = self.operations.made().saturating_add(most);
+        self.next_forgetting_at = made.saturating_add(most / 8);
         let keep = if operations { keep.min(self.last_with_operations(most)) } else { keep };
         let cut = self.engine.lower_cut(end - keep as u32);
         if cut == self.engine.base {
@@ -46,10 +48,15 @@ impl<V: Clone> Store<V> {
         self.sessions.forget(self.records.iter());
     }
 
+    /// What is remembered of a transaction besides its operations takes as much memory as so many of them.
+    fn size_of_transaction(&self) -> usize {
+        4 + self.engine.causes.width() / 4
+    }
+
     /// How many of the last transactions have no more than so many operations together.
     fn last_with_operations(&self, most: usize) -> usize {
-        let mut left = most;
-        let fits = |record: &&Record| match left.checked_sub(record.kept.count()) {
+        let (mut left, each) = (most, self.size_of_transaction());
+        let fits = |record: &&Record| match left.checked_sub(each + record.kept.count()) {
             Some(rest) => {
                 left = rest;
                 true

@@ -26,7 +26,8 @@ pub struct Options {
     pub recency: Recency,
     /// How many of the last transactions are remembered at least; all of them by default. See [`crate::retention`].
     pub retention: Option<usize>,
-    /// Fewer are remembered if they have many more operations than this together; any number by default.
+    /// Fewer are remembered if they have many more operations than this together, any number by default. What is kept of a
+    /// transaction itself counts as a few operations, the more the more sessions there are.
     pub max_operations: Option<usize>,
     /// Who takes the row locks of `mvrc`.
     pub locks: RowLocks,
@@ -96,7 +97,7 @@ pub struct Store<V> {
     pub(crate) snapshots: Vec<i64>,
     /// Nothing is forgotten before so many transactions have begun.
     pub(crate) next_forgetting: u32,
-    /// Nor before so many operations have been made.
+    /// Nor before so many operations have been made and transactions begun.
     pub(crate) next_forgetting_at: usize,
     pub(crate) checkpoint: Option<Checkpoint<V>>,
     /// Buffers that are used again.
