@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::ir::Output;
-use crate::parse::statement::Statement;
+use crate::parse::statement::{Explain, Statement};
 use crate::session::cursors::no_cursor;
 use crate::session::settings;
 use crate::storage::World;
@@ -15,7 +15,7 @@ pub(crate) fn columns(world: &mut World<'_>, statement: &Statement) -> Result<Op
     Ok(match statement {
         Statement::Show(Some(name)) => Some(texts(&[&settings::canonical(name)])),
         Statement::Show(None) => Some(texts(&["name", "setting", "description"])),
-        Statement::Explain(_) => Some(texts(&["QUERY PLAN"])),
+        Statement::Explain(explain) => Some(explained(explain)),
         Statement::Fetch(fetch) if !fetch.only_move => {
             let cursor = world.session.cursors.get(&fetch.cursor);
             Some(cursor.ok_or_else(|| no_cursor(&fetch.cursor))?.columns.clone())
@@ -24,6 +24,12 @@ pub(crate) fn columns(world: &mut World<'_>, statement: &Statement) -> Result<Op
         Statement::Call(call) => crate::plpgsql::call_columns(world, call)?,
         _ => None,
     })
+}
+
+/// The column of EXPLAIN.
+pub(crate) fn explained(explain: &Explain) -> Arc<[Output]> {
+    let ty = if explain.format == "json" { Type::JSON } else { Type::TEXT };
+    [Output { name: "QUERY PLAN".into(), typed: ty.into(), origin: None }].into()
 }
 
 /// Columns of text.

@@ -68,6 +68,8 @@ pub static FUNCTIONS: &[Function] = &[
     table("pg_partition_ancestors", &[T::REGCLASS], &[("relid", T::REGCLASS)], |_, args, _| {
         Ok(vec![vec![args.at(0).clone()]])
     }),
+    table("_pg_expandarray", &[T::INT2VECTOR], &[("x", T::INT2), ("n", T::INT4)], expand),
+    table("_pg_expandarray", &[T::OIDVECTOR], &[("x", T::OID), ("n", T::INT4)], expand),
     table("_pg_expandarray", &[T::ANYARRAY], &[("x", T::ANYELEMENT), ("n", T::INT4)], expand),
 ];
 
@@ -112,7 +114,7 @@ fn indexdef_column(env: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result
         let position = index.include.get(at.checked_sub(index.keys.len())?)?;
         Some(quote::identifier(&table.columns[*position].name))
     };
-    some(key.or_else(included))
+    tidy(some(key.or_else(included))?, args.bool(2)?)
 }
 
 fn constraintdef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
