@@ -235,6 +235,25 @@ impl SqlError {
         self
     }
 
+    /// Forgets where: the place is in another text than the statement's.
+    #[must_use]
+    pub fn without_position(mut self) -> Self {
+        self.0.position = None;
+        self
+    }
+
+    /// Forgets the last line of what was going on around it.
+    #[must_use]
+    pub fn without_last_context(mut self) -> Self {
+        if let Some(context) = &mut self.0.context {
+            match context.rfind('\n') {
+                Some(at) => context.truncate(at),
+                None => self.0.context = None,
+            }
+        }
+        self
+    }
+
     /// Adds what was going on around it.
     #[must_use]
     pub fn within(mut self, context: impl AsRef<str>) -> Self {

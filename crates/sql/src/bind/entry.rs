@@ -9,7 +9,7 @@ use crate::bind::block::Clause;
 use crate::bind::from::values_item;
 use crate::bind::names::{Found, qualified};
 use crate::bind::scope::{Columns, Frame, Item, ItemColumn};
-use crate::catalog::{Relation, RelationKind};
+use crate::catalog::{Relation, RelationKind, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Expr, ExprKind, Query};
 use crate::types::Typed;
@@ -35,6 +35,11 @@ impl<'a> Binder<'a> {
             let bound = binder.expr_in(clause, expr)?;
             binder.settle(bound)
         })
+    }
+
+    /// CALL: the procedure, and its arguments, those of OUT parameters included.
+    pub fn procedure_call(&mut self, function: &ast::Function) -> Result<(Arc<UserFunction>, Vec<Expr>)> {
+        self.on(Frame::new(Vec::new(), None), |binder| binder.procedure(function))
     }
 
     /// The same, as a value that is assigned to a column or variable of this name and type.

@@ -6,7 +6,7 @@
 //! - [`names`]: where objects go, and the names that PostgreSQL makes up
 //! - [`table`], [`column`], [`constraint`], [`index`], [`sequence`]: CREATE
 //! - [`alter`], [`rename`], [`drop`]: ALTER and DROP
-//! - [`view`], [`types`], [`function`], [`comment`]: the other objects
+//! - [`view`], [`types`], [`function`], [`comment`]: the other objects; [`domain`]: what domains demand
 //! - [`rows`]: what happens to the rows
 
 mod alter;
@@ -14,6 +14,7 @@ mod column;
 mod comment;
 mod constraint;
 mod deparse;
+mod domain;
 mod drop;
 mod function;
 mod index;
@@ -33,6 +34,7 @@ use crate::parse::ddl::{Ddl, ObjectKind};
 use crate::storage::World;
 
 pub(crate) use deparse::columns as columns_of;
+pub(crate) use domain::check_domain;
 
 /// Runs a statement that changes the schema: its tag.
 pub(crate) fn run(world: &mut World<'_>, text: &Arc<str>, ddl: &Ddl) -> Result<String> {

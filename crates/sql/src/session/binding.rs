@@ -28,11 +28,17 @@ impl World<'_> {
     ) -> Result<BoundStatement> {
         let path = self.path();
         let mut binder = Binder::new(&*self, &path).with_params(Params::open(types));
-        let mut query = binder.statement(statement)?;
+        let query = binder.statement(statement)?;
         let parameters = binder.params().types()?;
+        let query = self.planned(query);
+        Ok(BoundStatement { query, parameters })
+    }
+
+    /// What was bound, as it is executed.
+    pub(crate) fn planned(&mut self, mut query: Query) -> Query {
         plan::fold::statement(&mut query, self);
         plan::statement(&mut query, &self.catalog);
-        Ok(BoundStatement { query, parameters })
+        query
     }
 
     /// Binds an expression over one row of a table, in slot 0.

@@ -37,6 +37,7 @@ pub(crate) struct SessionState {
     /// What reads may return: everything that the level allows, or what a check should see.
     pub(crate) reads: Reads,
     pub(crate) tables: BoundTables,
+    pub(crate) programs: crate::plpgsql::Programs,
     /// The schema of its temporary objects, once there are any.
     pub(crate) temporary: Option<Oid>,
     /// The catalog that its last statement saw.
@@ -281,6 +282,7 @@ impl Connection {
             statement_time: clock::now(),
             reads: Reads::Any,
             tables: BoundTables::default(),
+            programs: crate::plpgsql::Programs::default(),
             temporary: None,
             seen: database.inner.lock().catalog.clone(),
         };

@@ -108,7 +108,7 @@ impl World<'_> {
         Ok(Outcome::Rows { columns: query.columns.as_slice().into(), rows, tag })
     }
 
-    fn run_utility(&mut self, text: &Arc<str>, statement: &Statement) -> Result<Outcome> {
+    pub(crate) fn run_utility(&mut self, text: &Arc<str>, statement: &Statement) -> Result<Outcome> {
         let done = |tag: &str| Ok(Outcome::Done(tag.to_owned()));
         match statement {
             Statement::Empty => Ok(Outcome::Empty),
@@ -275,6 +275,42 @@ impl World<'_> {
             }
         }
         Ok(Outcome::Done(if committed { "COMMIT" } else { "ROLLBACK" }.to_owned()))
+    }
+
+    /// COMMIT or ROLLBACK of a procedure: the next transaction begins at once.
+    pub(crate) fn end_and_begin(&mut self, commit: bool, chain: bool) -> Result<()> {
+        let modes = self.session.transaction.as_ref().map(|running| (running.isolation, running.read_only));
+        if commit {
+            self.commit()?;
+        } else {
+            self.session.roll_back(&mut self.db);
+        }
+        self.session.begin(&self.db, Block::Implicit);
+        if let (true, Some((isolation, read_only))) = (chain, modes) {
+            let level = isolation.level(&self.db.options);
+            if let Some(transaction) = &mut self.session.transaction {
+                (transaction.isolation, transaction.level, transaction.read_only) = (isolation, level, read_only);
+            }
+        }
+        self.cells.clear();
+        self.newest.clear();
+        self.catalog = self.session.catalog(&self.db);
+        self.bound.clear();
+        Ok(())
+    }
+
+    /// A block with handlers begins: where to come back to.
+    pub(crate) fn enter_block(&mut self) -> Result<usize> {
+        self.enter("")?;
+        let transaction = self.session.transaction.as_ref().expect("a statement runs in a transaction");
+        Ok(transaction.savepoints.len() - 1)
+    }
+
+    /// It has ended: nobody comes back to it.
+    pub(crate) fn leave_block(&mut self, place: usize) {
+        if let Some(transaction) = &mut self.session.transaction {
+            transaction.savepoints.truncate(place);
+        }
     }
 
     /// SAVEPOINT and the like make no sense outside of a block.

@@ -12,7 +12,7 @@ use crate::session::clock;
 use crate::storage::World;
 use crate::storage::locks::{Asked, Duration, Mode, Resource};
 use crate::system::SystemTable;
-use crate::types::Datum;
+use crate::types::{Datum, Type};
 
 impl Context for World<'_> {
     fn open_rows(&mut self, table: Oid, access: AccessRange) -> Result<RowCursor> {
@@ -69,6 +69,10 @@ impl Context for World<'_> {
 
     fn limits(&self) -> Limits {
         self.limits
+    }
+
+    fn check_domain(&mut self, value: &Datum, domain: Type) -> Result<()> {
+        crate::schema::check_domain(self, value, domain)
     }
 
     fn check_cancelled(&mut self) -> Result<()> {

@@ -1,4 +1,5 @@
 //! SQL text in, answers out, through a connection.
 
 mod expressions;
+mod plpgsql;
 mod queries;

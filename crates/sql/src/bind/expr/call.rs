@@ -212,6 +212,53 @@ impl Binder<'_> {
         Ok(Expr::new(ExprKind::Column(ColumnRef { up: 0, slot: GROUPINGS, column }), Type::INT4))
     }
 
+    /// CALL: the procedure, and its arguments.
+    pub(in crate::bind) fn procedure(&mut self, function: &ast::Function) -> Result<(Arc<UserFunction>, Vec<Expr>)> {
+        let call = Parsed::new(function)?;
+        let span = call.span;
+        self.bound_procedure(&call).map_err(|error| self.at(span, error))
+    }
+
+    fn bound_procedure(&mut self, call: &Parsed<'_>) -> Result<(Arc<UserFunction>, Vec<Expr>)> {
+        let mut args = Vec::with_capacity(call.args.len());
+        for arg in &call.args {
+            args.push(self.expr_in(Clause::Call, arg)?);
+        }
+        let types: Vec<Type> = args.iter().map(Expr::ty).collect();
+        let names: Vec<Option<&str>> = call.arg_names.iter().map(Option::as_deref).collect();
+        let wanted = Call {
+            schema: call.schema.as_deref(),
+            name: &call.name,
+            args: &types,
+            names: if names.iter().all(Option::is_none) { &[] } else { &names },
+            variadic: call.variadic,
+            procedure: true,
+        };
+        let resolved = match resolve::function(&wanted, self.names()) {
+            Ok(resolved) => resolved,
+            Err(error) => return Err(self.other_kind(&wanted).unwrap_or(error)),
+        };
+        let Callee::User(procedure) = &resolved.callee else {
+            return Err(SqlError::unsupported("a procedure that is built in"));
+        };
+        let procedure = procedure.clone();
+        let args = self.arguments(&resolved, args)?;
+        Ok((procedure, args))
+    }
+
+    /// The error that a function was called as a procedure, or the other way round, if that is what is wrong.
+    fn other_kind(&self, call: &Call<'_>) -> Option<SqlError> {
+        let other = Call { procedure: !call.procedure, ..*call };
+        resolve::function(&other, self.names()).ok()?;
+        let types: Vec<String> = call.args.iter().map(|ty| self.type_name(*ty)).collect();
+        let named = format!("{}({})", call.name, types.join(", "));
+        let (what, hint) = match call.procedure {
+            true => ("is not a procedure", "To call a function, use SELECT."),
+            false => ("is a procedure", "To call a procedure, use CALL."),
+        };
+        Some(SqlError::new(SqlState::WRONG_OBJECT_TYPE, format!("{named} {what}")).hint(hint))
+    }
+
     /// The call of a function by its plain name, with bound arguments.
     pub(in crate::bind) fn call_named(&mut self, name: &str, args: Vec<Expr>) -> Result<Expr> {
         let types: Vec<Type> = args.iter().map(Expr::ty).collect();
@@ -248,7 +295,7 @@ impl Binder<'_> {
             variadic: call.variadic,
             procedure: false,
         };
-        resolve::function(&call, self.names())
+        resolve::function(&call, self.names()).map_err(|error| self.other_kind(&call).unwrap_or(error))
     }
 
     /// What is written must be for an aggregate only.

@@ -1,0 +1,310 @@
+//! Calling functions and procedures, running DO: frames, settings, what a function keeps from its caller.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::catalog::{Language, Oid, Parameter, ParameterMode, Returns, UserFunction, Volatility};
+use crate::error::{Result, SqlError, SqlState};
+use crate::ir::{Expr, Output};
+use crate::plpgsql::bound::{Program, Scope, Visible};
+use crate::plpgsql::compile::{self, Purpose};
+use crate::plpgsql::language_sql::{self, SqlProgram};
+use crate::plpgsql::machine::{Flow, Machine, shape_of};
+use crate::plpgsql::parse;
+use crate::session::transaction::Block;
+use crate::storage::World;
+use crate::types::{Datum, Type, Typed, kind};
+
+/// How deep functions call functions: each call takes a good part of a thread's stack.
+const DEEPEST: usize = 4000;
+
+/// How many programs a connection keeps.
+const KEPT: usize = 512;
+
+/// The programs of functions, as long as their functions and the catalog are the same.
+#[derive(Default, Debug)]
+pub(crate) struct Programs {
+    kept: FxHashMap<(Oid, Type), Kept>,
+}
+
+#[derive(Clone, Debug)]
+struct Kept {
+    function: Arc<UserFunction>,
+    version: u64,
+    program: Ready,
+}
+
+/// A program in one of the languages.
+#[derive(Clone, Debug)]
+pub(super) enum Ready {
+    Plpgsql(Arc<Program>),
+    Sql(Arc<SqlProgram>),
+}
+
+/// Makes what runs of a function; `row` is the row type of a trigger's table.
+pub(super) fn prepare(world: &mut World<'_>, function: &Arc<UserFunction>, row: Option<Typed>) -> Result<Ready> {
+    let key = (function.oid, row.map_or(Type(0), |row| row.ty));
+    if let Some(kept) = world.session.programs.kept.get(&key)
+        && kept.version == world.catalog.version
+        && Arc::ptr_eq(&kept.function, function)
+    {
+        return Ok(kept.program.clone());
+    }
+    let program = make(world, function, row)?;
+    let programs = &mut world.session.programs.kept;
+    if programs.len() >= KEPT {
+        programs.clear();
+    }
+    let kept = Kept { function: function.clone(), version: world.catalog.version, program: program.clone() };
+    programs.insert(key, kept);
+    Ok(program)
+}
+
+fn make(world: &mut World<'_>, function: &UserFunction, row: Option<Typed>) -> Result<Ready> {
+    match function.language {
+        Language::Sql => Ok(Ready::Sql(Arc::new(language_sql::program(function)?))),
+        Language::PlPgSql => {
+            let body = parse::body(&function.body).map_err(SqlError::without_position)?;
+            let purpose = match row {
+                Some(row) => Purpose::Trigger(function, row),
+                None => Purpose::Function(function),
+            };
+            Ok(Ready::Plpgsql(Arc::new(compile::program(world, &body, &purpose)?)))
+        }
+    }
+}
+
+/// Checks a function that is being made: its syntax, and in SQL what it refers to.
+pub(crate) fn check(world: &mut World<'_>, function: &UserFunction) -> Result<()> {
+    let polymorphic = |parameter: &Parameter| kind::is_polymorphic(parameter.typed.ty);
+    if function.parameters.iter().any(polymorphic) {
+        return Err(SqlError::unsupported("a function with polymorphic parameters"));
+    }
+    let setting = crate::session::settings::show(&world.session.settings, "check_function_bodies");
+    if setting.is_ok_and(|on| on == "off") {
+        return Ok(());
+    }
+    let row = (function.returns == Returns::Trigger).then_some(Typed::from(Type::RECORD));
+    match make(world, function, row)? {
+        Ready::Plpgsql(_) => Ok(()),
+        Ready::Sql(program) => language_sql::check(world, function, &program),
+    }
+}
+
+/// Calls a function that returns one value.
+pub(crate) fn call(world: &mut World<'_>, function: &Arc<UserFunction>, args: Vec<Datum>) -> Result<Datum> {
+    match prepare(world, function, None)? {
+        Ready::Sql(program) => language_sql::call(world, function, &program, args),
+        Ready::Plpgsql(program) => invoke(world, &program, Some(function), args, false, |machine| {
+            let flow = machine.block(&machine.program.block)?;
+            machine.finish(flow == Flow::Return)
+        }),
+    }
+}
+
+/// Calls a function that returns rows: the columns of each.
+pub(crate) fn call_rows(
+    world: &mut World<'_>,
+    function: &Arc<UserFunction>,
+    args: Vec<Datum>,
+) -> Result<Vec<Vec<Datum>>> {
+    match prepare(world, function, None)? {
+        Ready::Sql(program) => language_sql::call_rows(world, function, &program, args),
+        Ready::Plpgsql(program) => invoke(world, &program, Some(function), args, false, |machine| {
+            machine.block(&machine.program.block)?;
+            Ok(std::mem::take(&mut machine.rows))
+        }),
+    }
+}
+
+/// Calls a procedure with the arguments of CALL, those of OUT parameters included: the values of its OUT parameters, if
+/// it has any.
+pub(super) fn procedure(
+    world: &mut World<'_>,
+    function: &Arc<UserFunction>,
+    args: Vec<Datum>,
+    may_commit: bool,
+) -> Result<Option<Vec<Datum>>> {
+    let inputs = called_parameters(function).zip(args).filter(|(parameter, _)| parameter.mode != ParameterMode::Out);
+    let inputs: Vec<Datum> = inputs.map(|(_, value)| value).collect();
+    let has_outs = out_parameters(function).next().is_some();
+    match prepare(world, function, None)? {
+        Ready::Sql(program) => {
+            let row = language_sql::call_procedure(world, function, &program, inputs)?;
+            Ok(has_outs.then_some(row))
+        }
+        Ready::Plpgsql(program) => {
+            let may_commit = may_commit && function.settings.is_empty();
+            invoke(world, &program, Some(function), inputs, may_commit, |machine| {
+                machine.block(&machine.program.block)?;
+                Ok(has_outs.then(|| machine.out_values()))
+            })
+        }
+    }
+}
+
+/// The parameters that the arguments of CALL are for.
+pub(super) fn called_parameters(function: &UserFunction) -> impl Iterator<Item = &Parameter> {
+    function.parameters.iter().filter(|parameter| parameter.mode != ParameterMode::Table)
+}
+
+fn out_parameters(function: &UserFunction) -> impl Iterator<Item = &Parameter> {
+    let out = |parameter: &&Parameter| matches!(parameter.mode, ParameterMode::Out | ParameterMode::InOut);
+    function.parameters.iter().filter(out)
+}
+
+/// CALL
+pub(crate) fn run_call(
+    world: &mut World<'_>,
+    text: &Arc<str>,
+    call: &sqlparser::ast::Function,
+) -> Result<crate::session::Outcome> {
+    use crate::session::Outcome;
+    let path = world.path();
+    let (function, args) = crate::bind::Binder::new(&*world, &path).procedure_call(call)?;
+    if args.iter().any(|arg| arg.any(&mut |part| matches!(part.kind, crate::ir::ExprKind::Subquery { .. }))) {
+        let message = "cannot use subquery in CALL argument";
+        return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+    }
+    let mut values = Vec::with_capacity(args.len());
+    for arg in &args {
+        values.push(crate::exec::Run::new().eval(world, arg, &crate::exec::Tuple::default())?);
+    }
+    let _ = text;
+    let may_commit = at_top(world);
+    let row = procedure(world, &function, values, may_commit)?;
+    match row {
+        None => Ok(Outcome::Done("CALL".to_owned())),
+        Some(row) => Ok(Outcome::Rows { columns: out_columns(&function), rows: vec![row], tag: "CALL".to_owned() }),
+    }
+}
+
+/// The columns of the row that CALL returns, if the procedure has OUT parameters.
+pub(crate) fn call_columns(world: &mut World<'_>, call: &sqlparser::ast::Function) -> Result<Option<Arc<[Output]>>> {
+    let path = world.path();
+    let (function, _) = crate::bind::Binder::new(&*world, &path).procedure_call(call)?;
+    Ok(out_parameters(&function).next().is_some().then(|| out_columns(&function)))
+}
+
+fn out_columns(function: &UserFunction) -> Arc<[Output]> {
+    let column = |(n, parameter): (usize, &Parameter)| Output {
+        name: parameter.name.clone().unwrap_or_else(|| format!("column{}", n + 1).into()),
+        typed: parameter.typed,
+        origin: None,
+    };
+    out_parameters(function).enumerate().map(column).collect()
+}
+
+/// DO
+pub(crate) fn run_do(world: &mut World<'_>, language: &str, body: &str) -> Result<()> {
+    if language != "plpgsql" {
+        return Err(SqlError::unsupported(format!("DO in the language {language}")));
+    }
+    let body = parse::body(body).map_err(SqlError::without_position)?;
+    let program = compile::program(world, &body, &Purpose::Block)?;
+    let may_commit = at_top(world);
+    invoke(world, &program, None, Vec::new(), may_commit, |machine| machine.block(&machine.program.block).map(drop))
+}
+
+/// Whether nothing is around that a COMMIT would end: a block of the client, another function.
+fn at_top(world: &World<'_>) -> bool {
+    let implicit = world.session.transaction.as_ref().is_some_and(|running| running.block == Block::Implicit);
+    implicit && world.frames.is_empty()
+}
+
+/// Runs a body in a frame of its own. What the statement around has seen so far is put aside and comes back.
+pub(super) fn invoke<T>(
+    world: &mut World<'_>,
+    program: &Program,
+    function: Option<&UserFunction>,
+    args: Vec<Datum>,
+    may_commit: bool,
+    run: impl FnOnce(&mut Machine<'_, '_>) -> Result<T>,
+) -> Result<T> {
+    let mut frame = vec![Datum::Null; program.variables.len()];
+    for (place, value) in program.parameters.iter().zip(&args) {
+        frame[*place] = value.clone();
+    }
+    frame[program.found] = Datum::Bool(false);
+    within_call(world, function, frame, args, |world| {
+        let mut machine = Machine::new(world, program, function, may_commit);
+        run(&mut machine).map_err(|error| error.within(machine.context()))
+    })
+}
+
+/// Runs something in a frame: one level deeper, with the function's settings, its arguments as `$1`, `$2`, ….
+pub(super) fn within_call<T>(
+    world: &mut World<'_>,
+    function: Option<&UserFunction>,
+    frame: Vec<Datum>,
+    args: Vec<Datum>,
+    run: impl FnOnce(&mut World<'_>) -> Result<T>,
+) -> Result<T> {
+    if world.frames.len() >= DEEPEST {
+        return Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded")
+            .hint("Skew limits how deep functions call functions."));
+    }
+    let volatile = function.is_none_or(|function| function.volatility == Volatility::Volatile);
+    let aside = volatile.then(|| {
+        let cells = std::mem::take(&mut world.cells);
+        let newest = std::mem::take(&mut world.newest);
+        (cells, newest, world.several_changes)
+    });
+    let params = std::mem::replace(&mut world.params, args);
+    let frames = world.frames.len();
+    world.frames.push(frame);
+    let result = with_settings(world, function, run);
+    world.frames.truncate(frames);
+    world.params = params;
+    if let Some((cells, newest, several_changes)) = aside {
+        (world.cells, world.newest, world.several_changes) = (cells, newest, several_changes);
+    }
+    result
+}
+
+fn with_settings<T>(
+    world: &mut World<'_>,
+    function: Option<&UserFunction>,
+    run: impl FnOnce(&mut World<'_>) -> Result<T>,
+) -> Result<T> {
+    let settings = function.map_or(&[][..], |function| &function.settings[..]);
+    if settings.is_empty() {
+        return run(world);
+    }
+    let before = world.session.settings.clone();
+    let result = (|| {
+        for (name, value) in settings {
+            world.session.set(name, Some(value), false)?;
+        }
+        run(world)
+    })();
+    world.session.settings = before;
+    result
+}
+
+impl Machine<'_, '_> {
+    /// The procedure of a CALL, and its arguments.
+    pub(super) fn bound_call(
+        &mut self,
+        scope: &Arc<Scope>,
+        call: &sqlparser::ast::Function,
+    ) -> Result<(Arc<UserFunction>, Vec<Expr>)> {
+        let path = self.world.path();
+        let frame = self.world.frames.last().expect("a body runs in a frame");
+        let shapes = |place: usize| shape_of(&frame[place]);
+        let visible = Visible {
+            scope,
+            program: &self.program.variables,
+            conflict: self.program.conflict,
+            shapes: &shapes,
+            used: Default::default(),
+        };
+        let types: Vec<Type> =
+            self.program.parameters.iter().map(|place| self.program.variables[*place].typed.ty).collect();
+        crate::bind::Binder::new(&*self.world, &path)
+            .with_params(crate::bind::Params::fixed(&types))
+            .with_variables(&visible)
+            .procedure_call(call)
+    }
+}

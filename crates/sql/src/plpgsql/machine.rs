@@ -1,0 +1,338 @@
+//! What a running body has: its variables, where it stands, what it returns; evaluating expressions and running SQL.
+
+use std::sync::Arc;
+
+use crate::bind::{Binder, Clause, Params};
+use crate::catalog::{Catalog, Oid, UserFunction, Volatility};
+use crate::error::{Result, SqlError, SqlState};
+use crate::exec::{Context, Run, Tuple};
+use crate::functions::Settings;
+use crate::ir::{self, ExprKind, Output};
+use crate::plpgsql::ast::ExpressionKind;
+use crate::plpgsql::bound::{Against, BoundExpression, BoundSql, Expression, Program, Scope, Sql, Visible};
+use crate::storage::World;
+use crate::types::{Datum, RecordShape, Type, Typed};
+
+/// A running body.
+pub(super) struct Machine<'m, 'a> {
+    pub(super) world: &'m mut World<'a>,
+    pub(super) program: &'m Program,
+    pub(super) function: Option<&'m UserFunction>,
+    /// Where it stands, for error contexts.
+    pub(super) at: Position,
+    /// What RETURN gave.
+    pub(super) result: Option<(Datum, Typed)>,
+    /// What RETURN NEXT and RETURN QUERY gave.
+    pub(super) rows: Vec<Vec<Datum>>,
+    /// ROW_COUNT
+    pub(super) row_count: i64,
+    /// The errors that are being handled, innermost last.
+    pub(super) handled: Vec<SqlError>,
+    /// Whether COMMIT and ROLLBACK are allowed.
+    pub(super) may_commit: bool,
+    /// What names are looked up in.
+    world_seen: Option<WorldSeen>,
+}
+
+/// A place in a body.
+#[derive(Clone, Copy)]
+pub(super) struct Position {
+    pub(super) line: u32,
+    /// What is done there: `at RETURN`, `during statement block local variable initialization`.
+    pub(super) doing: &'static str,
+}
+
+struct WorldSeen {
+    catalog: Arc<Catalog>,
+    settings: Arc<Settings>,
+    path: Arc<[Oid]>,
+}
+
+/// How a statement ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Flow {
+    Next,
+    Exit(Option<String>),
+    Continue(Option<String>),
+    Return,
+}
+
+/// What a query or a change gave.
+pub(super) struct Answer {
+    pub(super) columns: Vec<Output>,
+    pub(super) rows: Vec<Vec<Datum>>,
+    /// How many rows a change changed; `None` for a query.
+    pub(super) changed: Option<u64>,
+}
+
+impl<'m, 'a> Machine<'m, 'a> {
+    pub(super) fn new(
+        world: &'m mut World<'a>,
+        program: &'m Program,
+        function: Option<&'m UserFunction>,
+        may_commit: bool,
+    ) -> Machine<'m, 'a> {
+        Machine {
+            world,
+            program,
+            function,
+            at: Position { line: 0, doing: "during function entry" },
+            result: None,
+            rows: Vec::new(),
+            row_count: 0,
+            handled: Vec::new(),
+            may_commit,
+            world_seen: None,
+        }
+    }
+
+    /// The line of an error's context that says where this body stands.
+    pub(super) fn context(&self) -> String {
+        let name = &self.program.signature;
+        match (self.at.line, self.at.doing) {
+            (0, "") => format!("PL/pgSQL function {name}"),
+            (0, doing) => format!("PL/pgSQL function {name} {doing}"),
+            (line, doing) => format!("PL/pgSQL function {name} line {line} {doing}"),
+        }
+    }
+
+    pub(super) fn is_volatile(&self) -> bool {
+        self.function.is_none_or(|function| function.volatility == Volatility::Volatile)
+    }
+
+    /// The value of a variable.
+    pub(super) fn get(&self, place: usize) -> Datum {
+        self.frame()[place].clone()
+    }
+
+    pub(super) fn frame(&self) -> &[Datum] {
+        self.world.frames.last().expect("a body runs in a frame")
+    }
+
+    /// Sets a variable as it is. Parameters are also `$1`, `$2`, ….
+    pub(super) fn put(&mut self, place: usize, value: Datum) {
+        if let Some(number) = self.program.parameters.iter().position(|parameter| *parameter == place)
+            && let Some(parameter) = self.world.params.get_mut(number)
+        {
+            *parameter = value.clone();
+        }
+        let frame = self.world.frames.last_mut().expect("a body runs in a frame");
+        frame[place] = value;
+    }
+
+    pub(super) fn put_found(&mut self, found: bool) {
+        self.put(self.program.found, Datum::Bool(found));
+    }
+
+    /// Against what SQL is bound now.
+    fn seen(&mut self) -> (u64, Arc<[Oid]>) {
+        if let Some(seen) = &self.world_seen
+            && Arc::ptr_eq(&seen.catalog, &self.world.catalog)
+            && Arc::ptr_eq(&seen.settings, &self.world.session.settings)
+        {
+            return (seen.catalog.version, seen.path.clone());
+        }
+        let path: Arc<[Oid]> = self.world.path().into();
+        let catalog = self.world.catalog.clone();
+        let version = catalog.version;
+        let settings = self.world.session.settings.clone();
+        self.world_seen = Some(WorldSeen { catalog, settings, path: path.clone() });
+        (version, path)
+    }
+
+    fn still(&self, against: &Against, version: u64, path: &Arc<[Oid]>) -> bool {
+        let same_shape =
+            |(place, shape): &(usize, Option<Arc<RecordShape>>)| match (shape, shape_of(&self.frame()[*place])) {
+                (None, None) => true,
+                (Some(one), Some(other)) => Arc::ptr_eq(one, &other) || **one == *other,
+                _ => false,
+            };
+        against.version == version
+            && (Arc::ptr_eq(&against.path, path) || against.path == *path)
+            && against.shapes.iter().all(same_shape)
+    }
+
+    fn bind<T>(
+        &mut self,
+        scope: &Scope,
+        version: u64,
+        path: &Arc<[Oid]>,
+        bind: impl FnOnce(&mut Binder<'_>) -> Result<T>,
+    ) -> Result<(T, Against)> {
+        let frame = self.world.frames.last().expect("a body runs in a frame");
+        let shapes = |place: usize| shape_of(&frame[place]);
+        let visible = Visible {
+            scope,
+            program: &self.program.variables,
+            conflict: self.program.conflict,
+            shapes: &shapes,
+            used: Default::default(),
+        };
+        let types: Vec<Type> =
+            self.program.parameters.iter().map(|place| self.program.variables[*place].typed.ty).collect();
+        let mut binder = Binder::new(&*self.world, path).with_params(Params::fixed(&types)).with_variables(&visible);
+        let bound = bind(&mut binder)?;
+        let against = Against { version, path: path.clone(), shapes: visible.used.take() };
+        Ok((bound, against))
+    }
+
+    fn bound_expression(&mut self, expression: &Expression) -> Result<Arc<BoundExpression>> {
+        let (version, path) = self.seen();
+        if let Some(known) = expression.known.get()
+            && self.still(&known.against, version, &path)
+        {
+            return Ok(known);
+        }
+        let (expr, against) = self.bind(&expression.scope, version, &path, |binder| match &expression.syntax {
+            ExpressionKind::Simple(expr) => binder.value(expr, Clause::Select),
+            ExpressionKind::Query(query) => {
+                binder.value(&sqlparser::ast::Expr::Subquery(query.clone()), Clause::Select)
+            }
+        })?;
+        let looks = expr.any(&mut |part| matches!(part.kind, ExprKind::Subquery { .. } | ExprKind::UserCall { .. }));
+        let is_query = expr.any(&mut |part| matches!(part.kind, ExprKind::Subquery { .. }));
+        let depends = expr.any(&mut |part| {
+            matches!(part.kind, ExprKind::Variable(_) | ExprKind::Param(_) | ExprKind::UserCall { .. })
+        });
+        let bound = Arc::new(BoundExpression { expr, looks, planned: is_query || !depends, against });
+        expression.known.put(&bound);
+        Ok(bound)
+    }
+
+    fn bound_sql(&mut self, sql: &Sql) -> Result<Arc<BoundSql>> {
+        let (version, path) = self.seen();
+        if let Some(known) = sql.known.get()
+            && self.still(&known.against, version, &path)
+        {
+            return Ok(known);
+        }
+        let (query, against) = self.bind(&sql.scope, version, &path, |binder| binder.statement(&sql.syntax))?;
+        let query = self.world.planned(query);
+        let bound = Arc::new(BoundSql { query, against });
+        sql.known.put(&bound);
+        Ok(bound)
+    }
+
+    /// The value of an expression, and its type.
+    pub(super) fn eval(&mut self, expression: &Expression) -> Result<(Datum, Typed)> {
+        self.world.check()?;
+        let within = |error: SqlError| sql_context(error, || format!("SQL expression \"{}\"", expression.text));
+        let bound = self.bound_expression(expression).map_err(within)?;
+        if bound.looks {
+            self.new_statement(&expression.text)?;
+        }
+        let value = Run::new().eval(self.world, &bound.expr, &Tuple::default());
+        let value = if bound.planned { value.map_err(within)? } else { value.map_err(SqlError::without_position)? };
+        Ok((value, bound.expr.typed))
+    }
+
+    /// The value of an expression, converted to a type.
+    pub(super) fn eval_as(&mut self, expression: &Expression, typed: Typed) -> Result<Datum> {
+        let (value, from) = self.eval(expression)?;
+        self.convert(value, from, typed)
+    }
+
+    /// Whether a condition is true.
+    pub(super) fn is_true(&mut self, condition: &Expression) -> Result<bool> {
+        Ok(matches!(self.eval_as(condition, Type::BOOL.into())?, Datum::Bool(true)))
+    }
+
+    /// A value as a text, for messages; `None` for NULL.
+    pub(super) fn eval_text(&mut self, expression: &Expression) -> Result<Option<String>> {
+        let (value, typed) = self.eval(expression)?;
+        if value.is_null() {
+            return Ok(None);
+        }
+        Ok(Some(crate::types::text::output(&value, typed.ty, &*self.world)))
+    }
+
+    /// What follows is a statement of its own, unless the function promises not to look beyond its caller's.
+    fn new_statement(&mut self, text: &Arc<str>) -> Result<()> {
+        if self.is_volatile() {
+            self.world.begin_statement(text)?;
+        }
+        Ok(())
+    }
+
+    /// Runs a query or a change.
+    pub(super) fn run(&mut self, sql: &Sql) -> Result<Answer> {
+        let within = |error: SqlError| sql_context(error, || format!("SQL statement \"{}\"", sql.text));
+        let bound = self.bound_sql(sql).map_err(within)?;
+        self.run_query(&sql.text, &bound.query).map_err(within)
+    }
+
+    /// Runs what was bound.
+    pub(super) fn run_query(&mut self, text: &Arc<str>, query: &ir::Query) -> Result<Answer> {
+        self.world.check()?;
+        let change = change_of(query);
+        if let (Some(word), false) = (change, self.is_volatile()) {
+            let message = format!("{word} is not allowed in a non-volatile function");
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+        }
+        self.new_statement(text)?;
+        self.world.several_changes = crate::session::changes::several(&query.plan);
+        let rows = Run::new().rows(self.world, query)?;
+        let changed = change.map(|_| self.world.session.affected);
+        Ok(Answer { columns: query.columns.clone(), rows, changed })
+    }
+
+    /// Converts a value as an assignment does; where SQL has no conversion, by way of its text.
+    pub(super) fn convert(&mut self, value: Datum, from: Typed, to: Typed) -> Result<Datum> {
+        if from.ty == to.ty && to.modifier < 0 && to.ty.0 < crate::catalog::FIRST_USER_OID {
+            return Ok(value);
+        }
+        if to.ty == Type::RECORD {
+            return Ok(value);
+        }
+        convert(self.world, value, from, to)
+    }
+}
+
+/// Converts a value as an assignment does; where SQL has no conversion, by way of its text.
+pub(super) fn convert(world: &mut World<'_>, value: Datum, from: Typed, to: Typed) -> Result<Datum> {
+    use crate::types::{cast, kind, text};
+    let explicit = matches!(cast::context(from.ty, to.ty, &world.catalog), None | Some(cast::CastContext::Explicit));
+    let value = if value.is_null() {
+        value
+    } else if explicit && !matches!(value, Datum::Record(_)) {
+        let shown = text::output(&value, from.ty, &*world);
+        cast::constrain(text::input(&shown, kind::base(to, &world.catalog), &*world)?, to)?
+    } else {
+        cast::cast(value, from.ty, to, false, world)?
+    };
+    if kind::is_domain(to.ty, &world.catalog) {
+        world.check_domain(&value, to.ty)?;
+    }
+    Ok(value)
+}
+
+/// The word of the change that a statement is.
+pub(super) fn change_of(query: &ir::Query) -> Option<&'static str> {
+    match crate::session::prepare::innermost(&query.plan) {
+        ir::Plan::Change(change) => Some(match **change {
+            ir::Change::Insert(_) => "INSERT",
+            ir::Change::Update(_) => "UPDATE",
+            ir::Change::Delete(_) => "DELETE",
+            ir::Change::Merge(_) => "MERGE",
+        }),
+        _ => None,
+    }
+}
+
+/// The shape of a record's value.
+pub(super) fn shape_of(value: &Datum) -> Option<Arc<RecordShape>> {
+    match value {
+        Datum::Record(record) => Some(record.shape.clone()),
+        _ => None,
+    }
+}
+
+/// An error inside of SQL: its place is one in that text, not in the client's statement.
+pub(super) fn sql_context(error: SqlError, context: impl FnOnce() -> String) -> SqlError {
+    // What is wrong with a record is found while running, without a place.
+    let of_record = error.fields().message.starts_with("record \"");
+    match error.fields().position {
+        Some(_) if !of_record => error.without_position(),
+        _ => error.without_position().within(context()),
+    }
+}
