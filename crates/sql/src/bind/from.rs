@@ -13,7 +13,7 @@ use crate::catalog::{Relation, RelationKind, View};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Access, ColumnRef, Expr, ExprKind, Join, JoinKind, Plan, Query, Scan};
 use crate::system::SystemTable;
-use crate::types::{Type, Typed};
+use crate::types::{Datum, Type, Typed};
 
 /// How much deeper an item of FROM is than an expression.
 const ITEM: usize = 4;
@@ -291,8 +291,21 @@ impl<'a> Binder<'a> {
 
     /// `SELECT … FROM a_sequence`: its state as one row.
     fn sequence_from(&mut self, relation: &'a Relation) -> Result<From<'a>> {
-        let _ = relation;
-        Err(SqlError::unsupported("selecting from a sequence"))
+        let oid = Expr::constant(Datum::Int(relation.oid.into()), Type::REGCLASS);
+        let row = vec![
+            self.call_named("skew_sequence_value", vec![oid.clone()])?,
+            Expr::constant(Datum::Int(0), Type::INT8),
+            self.call_named("skew_sequence_called", vec![oid])?,
+        ];
+        let names = ["last_value", "log_cnt", "is_called"];
+        let columns = names.iter().zip(&row).enumerate().map(|(at, (name, value))| ItemColumn {
+            name: Arc::from(*name),
+            expr: slot_column(at, value.typed),
+            origin: None,
+        });
+        let mut item = values_item(relation.name.clone(), columns.collect());
+        item.schema = Some(relation.schema);
+        Ok(From::one(Plan::Values(vec![row]), item))
     }
 
     fn derived(&mut self, lateral: bool, subquery: &ast::Query, alias: Option<&ast::TableAlias>) -> Result<From<'a>> {

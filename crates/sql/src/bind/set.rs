@@ -6,7 +6,6 @@ use sqlparser::ast::{self, SetExpr, SetOperator, SetQuantifier};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;
-use crate::bind::coerce::Coercion;
 use crate::bind::from::slot_column;
 use crate::bind::query::Unknown;
 use crate::bind::scope::Frame;

@@ -191,6 +191,11 @@ pub enum Question<'a> {
         called: bool,
     },
     LastValue,
+    /// Where a sequence stands: its last value, and whether that was given out (`called`).
+    SequenceState {
+        sequence: Oid,
+        called: bool,
+    },
     CurrentUser,
     SessionUser,
     CurrentDatabase,

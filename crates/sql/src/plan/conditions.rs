@@ -16,8 +16,9 @@ impl Slots {
         (first..first + width).fold(Slots::default(), Slots::with)
     }
 
+    /// Slots that cannot be told apart are left out: wider tuples are not planned by their slots.
     pub(super) fn with(self, slot: usize) -> Slots {
-        Slots(self.0 | 1 << slot)
+        if slot < Slots::MOST { Slots(self.0 | 1 << slot) } else { self }
     }
 
     pub(super) fn of(expr: &Expr) -> Slots {
@@ -36,6 +37,28 @@ impl Slots {
 
     pub(super) fn and(self, other: Slots) -> Slots {
         Slots(self.0 | other.0)
+    }
+}
+
+/// A condition, with what it looks at.
+pub(super) struct Condition {
+    pub(super) expr: Expr,
+    pub(super) slots: Slots,
+    /// What the two sides of an equality look at.
+    sides: Option<(Slots, Slots)>,
+}
+
+impl Condition {
+    pub(super) fn new(expr: Expr) -> Condition {
+        let sides = equality(&expr).map(|(left, right)| (Slots::of(left), Slots::of(right)));
+        Condition { slots: Slots::of(&expr), sides, expr }
+    }
+
+    /// Whether it is an equality between the one and the other.
+    pub(super) fn connects(&self, some: Slots, others: Slots) -> bool {
+        let Some((a, b)) = self.sides else { return false };
+        let fits = |a: Slots, b: Slots| !a.is_empty() && a.within(some) && !b.is_empty() && b.within(others);
+        fits(a, b) || fits(b, a)
     }
 }
 

@@ -41,13 +41,14 @@ fn folded(expr: &Expr, env: &mut dyn Env) -> Option<Datum> {
     match &expr.kind {
         ExprKind::Call { function, args } => {
             let Body::Scalar(body) = function.body else { return None };
+            // A function that is not called for a NULL is not called at all, whatever its other arguments are.
+            if function.strict && args.iter().any(is_null) {
+                return Some(Datum::Null);
+            }
             if function.volatility != Volatility::Immutable {
                 return None;
             }
             let values: Vec<Datum> = args.iter().map(constant).collect::<Option<_>>()?;
-            if function.strict && values.iter().any(Datum::is_null) {
-                return Some(Datum::Null);
-            }
             let types: Vec<Typed> = args.iter().map(|arg| arg.typed).collect();
             body(env, &values, &Site { args: &types, returns: expr.typed }).ok()
         }
@@ -63,6 +64,10 @@ fn folded(expr: &Expr, env: &mut dyn Env) -> Option<Datum> {
         ExprKind::IsNotNull(arg) => Some(Datum::Bool(!constant(arg)?.is_null())),
         _ => None,
     }
+}
+
+fn is_null(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Const(Datum::Null))
 }
 
 fn constant(expr: &Expr) -> Option<Datum> {
@@ -105,6 +110,10 @@ fn simplify(expr: &mut Expr) {
         return;
     }
     parts.retain(|part| !is(part, !deciding));
+    if !parts.is_empty() && parts.iter().all(is_null) {
+        expr.kind = ExprKind::Const(Datum::Null);
+        return;
+    }
     match parts.len() {
         0 => expr.kind = ExprKind::Const(Datum::Bool(!deciding)),
         1 => *expr = parts.pop().expect("there is one"),

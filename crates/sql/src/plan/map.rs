@@ -80,6 +80,26 @@ impl Map {
         self
     }
 
+    /// The same, where what the other one selects looks at this tuple as the one around.
+    pub(super) fn beside_lateral(mut self, other: Map) -> Map {
+        let first = self.width;
+        self.width += other.width;
+        for mut target in other.targets {
+            match &mut target {
+                Target::Slot(slot) => *slot += first,
+                Target::Values(exprs) => Arc::make_mut(exprs).iter_mut().for_each(|expr| {
+                    expr.map_places(&mut |up, slot| match up {
+                        0 => (0, slot + first),
+                        1 => (0, slot),
+                        up => (up - 1, slot),
+                    });
+                }),
+            }
+            self.targets.push(target);
+        }
+        self
+    }
+
     /// The other order of the two parts of a tuple; this map is for the tuple with the right part first.
     pub(super) fn swapped(mut self, first: usize) -> Map {
         self.targets.rotate_left(first);

@@ -8,7 +8,9 @@
 //! - `scan`: which index leads to the rows of a table
 //! - `outer`: outer joins, whose order is kept
 //! - `push`: conditions go into queries that cannot be pulled up
+//! - `through`: queries that cannot be pulled up are asked again and again, where that leads to a key
 //! - `sorted`: rows that come in the right order are not sorted
+//! - `prune`: columns that nobody looks at are not worked out
 //!
 //! What a statement answers is not changed, only how many cells it reads on the way. Slots of a tuple may change places:
 //! a [`Map`] says how, and everything above follows it.
@@ -19,10 +21,12 @@ mod inline;
 mod map;
 mod order;
 mod outer;
+mod prune;
 mod pull;
 mod push;
 mod scan;
 mod sorted;
+mod through;
 mod tree;
 
 #[cfg(test)]
@@ -54,6 +58,7 @@ impl Planner<'_> {
     fn query(&self, query: &mut Query) {
         inline::inline(&mut query.plan);
         self.node(&mut query.plan);
+        prune::prune(&mut query.plan);
         edit::plan(&mut query.plan, 0, &mut |expr, _| Ok(self.subquery(expr))).expect("planning does not fail");
     }
 

@@ -2,7 +2,7 @@
 
 use crate::ir::{Access, Expr, Join, JoinKind, Plan, Scan};
 use crate::plan::Planner;
-use crate::plan::conditions::{Slots, all_of, equality};
+use crate::plan::conditions::{Condition, Slots, all_of, equality};
 use crate::plan::map::Map;
 use crate::plan::scan::{Choice, Size};
 use crate::plan::tree::{Item, Tree, position};
@@ -36,7 +36,7 @@ impl Planner<'_> {
     /// One plan of all items, and the numbers of its slots.
     pub(super) fn put_together(&self, tree: &mut Tree, width: usize) -> (Plan, Vec<usize>) {
         let mut items = std::mem::take(&mut tree.items);
-        let mut conditions = std::mem::take(&mut tree.conditions);
+        let mut conditions = std::mem::take(&mut tree.between);
         let mut built: Option<Built> = None;
         let reorder = width <= Slots::MOST;
         while !items.is_empty() {
@@ -49,7 +49,7 @@ impl Planner<'_> {
         }
         let Built { mut plan, positions, .. } =
             built.unwrap_or(Built { plan: Plan::One, positions: Vec::new(), slots: Slots::default(), size: Size::One });
-        let mut last = conditions;
+        let mut last: Vec<Expr> = conditions.into_iter().map(|condition| condition.expr).collect();
         last.append(&mut tree.last);
         last.iter_mut().for_each(|condition| condition.map_slots(&mut |slot| position(slot, &positions)));
         if let Some(condition) = all_of(last) {
@@ -59,7 +59,7 @@ impl Planner<'_> {
     }
 
     /// Which item comes next.
-    fn next_item(&self, items: &[Item], built: Option<&Built>, conditions: &[Expr]) -> usize {
+    fn next_item(&self, items: &[Item], built: Option<&Built>, conditions: &[Condition]) -> usize {
         let placed = built.map_or(Slots::default(), |built| built.slots);
         let mut best: Option<(Link, usize)> = None;
         for (at, item) in items.iter().enumerate() {
@@ -67,7 +67,7 @@ impl Planner<'_> {
                 continue;
             }
             let link = match built {
-                None => Link::None(self.size(item)),
+                None => Link::None(item.size),
                 Some(_) => self.link(item, placed, conditions),
             };
             if best.as_ref().is_none_or(|(known, _)| link < *known) {
@@ -78,23 +78,26 @@ impl Planner<'_> {
         best.map_or(0, |(_, at)| at)
     }
 
-    fn link(&self, item: &Item, placed: Slots, conditions: &[Expr]) -> Link {
-        let own = self.size(item);
-        let links: Vec<Expr> =
-            conditions.iter().filter(|condition| is_link(condition, item, placed)).cloned().collect();
+    fn link(&self, item: &Item, placed: Slots, conditions: &[Condition]) -> Link {
+        let own = item.slots();
+        let links: Vec<&Expr> = conditions
+            .iter()
+            .filter(|condition| condition.connects(own, placed))
+            .map(|condition| &condition.expr)
+            .collect();
         if links.is_empty() {
-            return if own == Size::One { Link::Small } else { Link::None(own) };
+            return if item.size == Size::One { Link::Small } else { Link::None(item.size) };
         }
         if let Some(choice) = self.lookup(item, &links) {
             return if choice.size == Size::One { Link::One } else { Link::Lookup };
         }
-        if own <= Size::Few { Link::Small } else { Link::Hash(own) }
+        if item.size <= Size::Few { Link::Small } else { Link::Hash(item.size) }
     }
 
     /// How many rows an item has, its own conditions considered.
-    fn size(&self, item: &Item) -> Size {
+    pub(super) fn size(&self, item: &Item) -> Size {
         match &item.plan {
-            Plan::Scan(scan) => match self.choose(scan.table, item.first, &item.conditions) {
+            Plan::Scan(scan) => match self.choose(scan.table, item.first, &item.conditions.iter().collect::<Vec<_>>()) {
                 Some(choice) => choice.size,
                 None if item.conditions.is_empty() => Size::All,
                 None => Size::Some,
@@ -108,15 +111,15 @@ impl Planner<'_> {
     }
 
     /// An access path that uses equalities with items that are there already.
-    fn lookup(&self, item: &Item, links: &[Expr]) -> Option<Choice> {
+    fn lookup(&self, item: &Item, links: &[&Expr]) -> Option<Choice> {
         let Plan::Scan(Scan { table, access: Access::All, .. }) = &item.plan else { return None };
-        let both: Vec<Expr> = links.iter().chain(&item.conditions).cloned().collect();
+        let both: Vec<&Expr> = links.iter().copied().chain(&item.conditions).collect();
         let choice = self.choose(*table, item.first, &both)?;
         choice.used.iter().any(|used| *used < links.len()).then_some(choice)
     }
 
     fn first(&self, item: Item) -> Built {
-        let size = self.size(&item);
+        let size = item.size;
         let (slots, positions) = (item.slots(), (item.first..item.first + item.width).collect());
         let (first, width) = (item.first, item.width);
         let conditions = relative(item.conditions, first, width, 0);
@@ -125,40 +128,49 @@ impl Planner<'_> {
     }
 
     /// Joins one more item.
-    fn attach(&self, left: Built, item: Item, conditions: &mut Vec<Expr>) -> Built {
-        let all = left.slots.and(item.slots());
-        let (mine, others): (Vec<Expr>, Vec<Expr>) =
-            conditions.drain(..).partition(|condition| Slots::of(condition).within(all));
+    fn attach(&self, left: Built, item: Item, conditions: &mut Vec<Condition>) -> Built {
+        let own = item.slots();
+        let all = left.slots.and(own);
+        let (mine, others): (Vec<Condition>, Vec<Condition>) =
+            conditions.drain(..).partition(|condition| condition.slots.within(all));
         *conditions = others;
+        let (links, rest): (Vec<Condition>, Vec<Condition>) =
+            mine.into_iter().partition(|condition| condition.connects(own, left.slots));
+        let plain = |conditions: Vec<Condition>| conditions.into_iter().map(|condition| condition.expr).collect::<Vec<_>>();
+        let (links, mut rest) = (plain(links), plain(rest));
         if item.lateral {
-            return self.attach_lateral(left, item, mine);
+            rest.extend(links);
+            return self.attach_lateral(left, item, rest);
         }
-        let links: Vec<Expr> = mine.iter().filter(|condition| is_link(condition, &item, left.slots)).cloned().collect();
-        let own = self.size(&item);
         // All rows of both sides are wanted: a hash table reads each once.
-        let is_whole = left.size == Size::All && own == Size::All;
-        if !is_whole && let Some(choice) = self.lookup(&item, &links) {
-            return self.attach_lookup(left, item, mine, links, choice);
+        let is_whole = left.size == Size::All && item.size == Size::All;
+        if !is_whole
+            && let Some(choice) = self.lookup(&item, &links.iter().collect::<Vec<_>>())
+        {
+            return self.attach_lookup(left, item, rest, links, choice);
         }
-        self.attach_hash(left, item, mine, own)
+        if left.size < Size::All
+            && !links.is_empty()
+            && let Plan::Subquery(query) = &item.plan
+        {
+            let mut inside: Vec<Expr> = links.iter().chain(&item.conditions).cloned().collect();
+            inside.iter_mut().for_each(|condition| into_lateral(condition, item.first, &left.positions));
+            if let Some(plan) = self.through(query, &inside) {
+                let size = left.size.max(Size::Few);
+                return join(left, plan, vec![item.first], rest, true, Vec::new(), size);
+            }
+        }
+        self.attach_hash(left, item, links, rest)
     }
 
     /// The right side is looked up by an index for each tuple of the left one.
-    fn attach_lookup(&self, left: Built, item: Item, mine: Vec<Expr>, links: Vec<Expr>, choice: Choice) -> Built {
+    fn attach_lookup(&self, left: Built, item: Item, rest: Vec<Expr>, links: Vec<Expr>, choice: Choice) -> Built {
         let Item { plan: Plan::Scan(mut scan), first, conditions: own, .. } = item else {
             unreachable!("lookups are in tables")
         };
-        let inside = |expr: &mut Expr| {
-            expr.map_places(&mut |up, slot| match (up, slot) {
-                (0, slot) if slot == first => (0, 0),
-                (0, slot) => (1, position(slot, &left.positions)),
-                (up, slot) => (up + 1, slot),
-            });
-        };
+        let inside = |expr: &mut Expr| into_lateral(expr, first, &left.positions);
         scan.access = choice.access;
         each_value(&mut scan.access, inside);
-        let is_link_condition = |condition: &Expr| links.iter().any(|link| crate::ir::same::same(link, condition, 0));
-        let (_, rest): (Vec<Expr>, Vec<Expr>) = mine.into_iter().partition(is_link_condition);
         let mut filter: Vec<Expr> = links.into_iter().chain(own).collect();
         let mut settled = choice.settled.into_iter();
         filter.retain(|_| !settled.next().expect("one for each condition"));
@@ -171,21 +183,15 @@ impl Planner<'_> {
     fn attach_lateral(&self, left: Built, mut item: Item, mine: Vec<Expr>) -> Built {
         let (first, width) = (item.first, item.width);
         item.plan.map_places(&mut |up, slot| (up, if up == 1 { position(slot, &left.positions) } else { slot }));
-        let lateral = !item.needs.is_empty();
-        if !lateral {
-            item.plan.map_places(&mut |up, slot| (if up > 1 { up - 1 } else { up }, slot));
-        }
-        let conditions = relative(item.conditions, first, width, usize::from(lateral));
+        let conditions = relative(item.conditions, first, width, 1);
         let (plan, moved) = self.leaf(item.plan, conditions);
         let numbers = arranged((first..first + width).collect(), moved);
         let size = left.size.max(Size::Some);
-        join(left, plan, numbers, mine, lateral, Vec::new(), size)
+        join(left, plan, numbers, mine, true, Vec::new(), size)
     }
 
-    fn attach_hash(&self, left: Built, item: Item, mine: Vec<Expr>, own: Size) -> Built {
-        let (first, width) = (item.first, item.width);
-        let (links, mut rest): (Vec<Expr>, Vec<Expr>) =
-            mine.into_iter().partition(|condition| is_link(condition, &item, left.slots));
+    fn attach_hash(&self, left: Built, item: Item, links: Vec<Expr>, mut rest: Vec<Expr>) -> Built {
+        let (first, width, own) = (item.first, item.width, item.size);
         let conditions = relative(item.conditions, first, width, 0);
         let (plan, moved) = self.leaf(item.plan, conditions);
         let numbers = arranged((first..first + width).collect(), moved);
@@ -243,13 +249,13 @@ pub(super) fn filtered(plan: Plan, conditions: Vec<Expr>) -> Plan {
     }
 }
 
-/// An equality between an item and what is there already.
-fn is_link(condition: &Expr, item: &Item, placed: Slots) -> bool {
-    let Some((left, right)) = equality(condition) else { return false };
-    let (a, b) = (Slots::of(left), Slots::of(right));
-    let own = item.slots();
-    let connects = |a: Slots, b: Slots| !a.is_empty() && a.within(own) && !b.is_empty() && b.within(placed);
-    connects(a, b) || connects(b, a)
+/// An expression moves into the lateral side, whose only slot is `own`; the others are those of the left side.
+fn into_lateral(expr: &mut Expr, own: usize, left: &[usize]) {
+    expr.map_places(&mut |up, slot| match (up, slot) {
+        (0, slot) if slot == own => (0, 0),
+        (0, slot) => (1, position(slot, left)),
+        (up, slot) => (up + 1, slot),
+    });
 }
 
 /// Conditions over numbers become conditions over an item's own slots, `lift` tuples further in.

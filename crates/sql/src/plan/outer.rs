@@ -41,6 +41,10 @@ impl Planner<'_> {
 
     /// FULL JOIN: nothing goes below it.
     fn whole(&self, mut join: Join, conditions: Vec<Expr>) -> (Plan, Option<Map>) {
+        if join.lateral {
+            // What it looks at must stay where it is.
+            return (filtered(Plan::Join(Box::new(join)), conditions), None);
+        }
         let (left, left_map) = self.joined(join.left, Vec::new());
         let (right, right_map) = self.joined(join.right, Vec::new());
         (join.left, join.right) = (left, right);
@@ -50,7 +54,7 @@ impl Planner<'_> {
             conditions.iter_mut().chain(&mut join.on).for_each(|expr| map.apply(expr));
         }
         join.slots = (width(&join.left), width(&join.right));
-        if !join.lateral {
+        if !join.lateral && join.slots.0 + join.slots.1 <= Slots::MOST {
             let mut on = Vec::new();
             join.on.take().into_iter().for_each(|condition| split(condition, &mut on));
             hash(&mut join, on);
@@ -119,7 +123,6 @@ impl Planner<'_> {
     /// The right side looked up by an index, if an equality with the left side leads to one. The conditions that it
     /// takes are removed from `on`, whose slots are those of the new left side and then the right one.
     fn left_lookup(&self, right: &Plan, own: &[Expr], on: &mut Vec<Expr>, left_width: usize) -> Option<Plan> {
-        let Plan::Scan(Scan { table, access: Access::All, filter: None, .. }) = right else { return None };
         let left = Slots::range(0, left_width);
         let is_link = |condition: &Expr| {
             let Some((a, b)) = equality(condition) else { return false };
@@ -137,11 +140,6 @@ impl Planner<'_> {
             condition.map_slots(&mut |slot| slot + left_width);
             condition
         }));
-        let choice = self.choose(*table, left_width, &all)?;
-        if !choice.used.iter().any(|used| *used < links) {
-            return None;
-        }
-        on.retain(|condition| !is_link(condition));
         let inside = |expr: &mut Expr| {
             expr.map_places(&mut |up, slot| match (up, slot) {
                 (0, slot) if slot == left_width => (0, 0),
@@ -149,6 +147,18 @@ impl Planner<'_> {
                 (up, slot) => (up + 1, slot),
             });
         };
+        if let Plan::Subquery(query) = right {
+            all.iter_mut().for_each(inside);
+            let plan = self.through(query, &all)?;
+            on.retain(|condition| !is_link(condition));
+            return Some(plan);
+        }
+        let Plan::Scan(Scan { table, access: Access::All, filter: None, .. }) = right else { return None };
+        let choice = self.choose(*table, left_width, &all.iter().collect::<Vec<_>>())?;
+        if !choice.used.iter().any(|used| *used < links) {
+            return None;
+        }
+        on.retain(|condition| !is_link(condition));
         let mut access = choice.access;
         each_value(&mut access, inside);
         let mut settled = choice.settled.into_iter();

@@ -60,8 +60,7 @@ fn pull(plan: Plan, nullable: bool) -> (Plan, Map) {
 
 fn pull_join(join: Join, nullable: bool) -> (Plan, Map) {
     let left_nullable = nullable || matches!(join.kind, JoinKind::Right | JoinKind::Full);
-    // What a lateral side selects may look left: its columns stay where that is the tuple around.
-    let right_nullable = nullable || join.lateral || matches!(join.kind, JoinKind::Left | JoinKind::Full);
+    let right_nullable = nullable || matches!(join.kind, JoinKind::Left | JoinKind::Full);
     let (left, left_map) = pull(join.left, left_nullable);
     let mut right = join.right;
     if join.lateral {
@@ -75,7 +74,7 @@ fn pull_join(join: Join, nullable: bool) -> (Plan, Map) {
     }
     let (right, right_map) = pull(right, right_nullable);
     let slots = (left_map.width(), right_map.width());
-    let map = left_map.beside(right_map);
+    let map = if join.lateral { left_map.beside_lateral(right_map) } else { left_map.beside(right_map) };
     let mut on = join.on;
     on.iter_mut().for_each(|condition| map.apply(condition));
     let join = Join { kind: join.kind, left, right, on, lateral: join.lateral, slots, equal: Vec::new() };

@@ -4,7 +4,7 @@ use crate::catalog::{Index, IndexKeyKind, Oid, RelationKind, Table};
 use crate::ir::{Access, Expr, ExprKind, KeyValue, Plan, Quantified, Query, Scan, SubqueryKind};
 use crate::plan::Planner;
 use crate::plan::conditions::{all_of, bare, comparison, family};
-use crate::types::{Datum, Type, kind};
+use crate::types::{Type, kind};
 
 /// What a condition says about a column of the table.
 struct Probe {
@@ -53,7 +53,7 @@ impl Planner<'_> {
             super::conditions::split(filter, &mut conditions);
         }
         if let Access::All = scan.access
-            && let Some(choice) = self.choose(scan.table, 0, &conditions)
+            && let Some(choice) = self.choose(scan.table, 0, &conditions.iter().collect::<Vec<_>>())
         {
             scan.access = choice.access;
             let mut settled = choice.settled.into_iter();
@@ -64,7 +64,7 @@ impl Planner<'_> {
     }
 
     /// The best access path, where the row is in slot `own` and the conditions may look at other slots too.
-    pub(super) fn choose(&self, table: Oid, own: usize, conditions: &[Expr]) -> Option<Choice> {
+    pub(super) fn choose(&self, table: Oid, own: usize, conditions: &[&Expr]) -> Option<Choice> {
         if conditions.is_empty() {
             return None;
         }
@@ -133,7 +133,7 @@ impl Planner<'_> {
                 }
             }
             ExprKind::IsNull(arg) => {
-                if let Some(column) = column_of(arg) {
+                if let Some(column) = column_of(arg).filter(|column| !table.columns[*column].not_null) {
                     add(probes, column, What::Equal(KeyValue::Null));
                 }
             }

@@ -2,8 +2,9 @@
 
 use crate::ir::{Expr, JoinKind, Plan};
 use crate::plan::Planner;
-use crate::plan::conditions::{Slots, is_costly, rejects_missing, split};
+use crate::plan::conditions::{Condition, Slots, is_costly, rejects_missing, split};
 use crate::plan::map::{Map, Target};
+use crate::plan::scan::Size;
 
 /// A part of a FROM that is not taken apart further.
 pub(super) struct Item {
@@ -18,6 +19,8 @@ pub(super) struct Item {
     pub(super) lateral: bool,
     /// Conditions on it alone.
     pub(super) conditions: Vec<Expr>,
+    /// How many rows it has, these conditions considered.
+    pub(super) size: Size,
 }
 
 impl Item {
@@ -30,8 +33,10 @@ impl Item {
 #[derive(Default)]
 pub(super) struct Tree {
     pub(super) items: Vec<Item>,
+    /// Conditions that have not found their item yet.
+    conditions: Vec<Expr>,
     /// Conditions between items.
-    pub(super) conditions: Vec<Expr>,
+    pub(super) between: Vec<Condition>,
     /// Conditions that look at no item: they decide about everything at once.
     pub(super) gates: Vec<Expr>,
     /// Conditions that have to be evaluated on each tuple in the end.
@@ -84,6 +89,7 @@ impl Planner<'_> {
         self.take_apart(plan, 0, &mut tree);
         tree.find_needs();
         tree.sort_conditions(width);
+        tree.items.iter_mut().for_each(|item| item.size = self.size(item));
         let (plan, positions) = self.put_together(&mut tree, width);
         let targets = (0..width).map(|slot| Target::Slot(position(slot, &positions))).collect();
         (plan, Map::new(targets, width))
@@ -140,18 +146,24 @@ impl Planner<'_> {
 impl Tree {
     fn add(&mut self, plan: Plan, first: usize, width: usize, lateral: bool) {
         let needs = Slots::default();
-        self.items.push(Item { plan, first, width, needs, lateral, conditions: Vec::new() });
+        self.items.push(Item { plan, first, width, needs, lateral, conditions: Vec::new(), size: Size::All });
     }
 
     fn find_needs(&mut self) {
         for item in self.items.iter_mut().filter(|item| item.lateral) {
-            let mut needs = Slots::default();
+            let (mut needs, mut looks) = (Slots::default(), false);
             item.plan.outward(&mut |up, slot| {
-                if up == 1 && slot < Slots::MOST {
+                if up == 1 {
                     needs = needs.with(slot);
+                    looks = true;
                 }
             });
             item.needs = needs;
+            // It looks at nothing on its left: then nothing is around it.
+            if !looks {
+                item.plan.map_places(&mut |up, slot| (if up > 1 { up - 1 } else { up }, slot));
+                item.lateral = false;
+            }
         }
     }
 
@@ -170,11 +182,11 @@ impl Tree {
             } else if let Some(item) = self.items.iter_mut().find(|item| slots.within(item.slots())) {
                 item.conditions.push(condition);
             } else {
-                self.conditions.push(condition);
+                self.between.push(Condition::new(condition));
             }
         }
         // What costs more is asked later.
-        self.conditions.sort_by_key(is_costly);
+        self.between.sort_by_key(|condition| is_costly(&condition.expr));
     }
 }
 

@@ -116,6 +116,15 @@ impl Env for World<'_> {
             Question::CurrentValue(sequence) => Datum::Int(self.current_value(sequence)?),
             Question::SetValue { sequence, value, called } => Datum::Int(self.set_value(sequence, value, called)?),
             Question::LastValue => Datum::Int(self.last_value()?),
+            Question::SequenceState { sequence, called } => {
+                let relation = self.relation(sequence)?;
+                let crate::catalog::RelationKind::Sequence(definition) = &relation.kind else {
+                    let message = format!("\"{}\" is not a sequence", relation.name);
+                    return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+                };
+                let state = *self.db.sequence(sequence, definition);
+                if called { Datum::Bool(state.called) } else { Datum::Int(state.last) }
+            }
             Question::Setting { name, missing_ok } => match self.session.show(name) {
                 Ok(value) => Datum::text(value),
                 Err(_) if missing_ok => Datum::Null,

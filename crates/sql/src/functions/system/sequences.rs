@@ -15,8 +15,23 @@ pub static FUNCTIONS: &[Function] = &[
     f("setval", &[T::REGCLASS, T::INT8], T::INT8, |env, args, _| setval(env, args, true)).volatile(),
     f("setval", &[T::REGCLASS, T::INT8, T::BOOL], T::INT8, |env, args, _| setval(env, args, args.bool(2)?)).volatile(),
     f("pg_get_serial_sequence", &[T::TEXT, T::TEXT], T::TEXT, serial_sequence).stable(),
-    f("pg_sequence_last_value", &[T::REGCLASS], T::INT8, |_, _, _| Ok(Datum::Null)).volatile(),
+    f("pg_sequence_last_value", &[T::REGCLASS], T::INT8, last_given).volatile(),
+    // What `SELECT * FROM sequence` shows.
+    f("skew_sequence_value", &[T::REGCLASS], T::INT8, |env, args, _| state(env, args, false)).volatile(),
+    f("skew_sequence_called", &[T::REGCLASS], T::BOOL, |env, args, _| state(env, args, true)).volatile(),
 ];
+
+fn state(env: &mut dyn Env, args: &[Datum], called: bool) -> Result<Datum> {
+    env.ask(Question::SequenceState { sequence: oid(args)?, called })
+}
+
+/// The last value that was given out; NULL if none was.
+fn last_given(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    match state(env, args, true)? {
+        Datum::Bool(true) => state(env, args, false),
+        _ => Ok(Datum::Null),
+    }
+}
 
 fn oid(args: &[Datum]) -> Result<Oid> {
     Ok(u32::try_from(args.int(0)?).unwrap_or_default())
