@@ -108,7 +108,7 @@ impl<'a> Binder<'a> {
                 let message = "a column definition list is only allowed for functions returning \"record\"";
                 return Err(SqlError::syntax(message));
             }
-            return Ok(FunctionCall { call: bound, columns: definitions.clone(), expand: true });
+            return Ok(FunctionCall { call: of_shape(bound, definitions), columns: definitions.clone(), expand: true });
         }
         if let Some(fields) =
             self.fields_of(&bound).filter(|fields| is_record || fields.len() != 1 || self.is_row(&bound))
@@ -130,6 +130,17 @@ impl<'a> Binder<'a> {
     fn is_row(&self, expr: &Expr) -> bool {
         kind::is_composite(kind::base(expr.typed, self.catalog).ty, self.catalog)
     }
+}
+
+/// A call whose rows have the columns that the query defines: functions of json make them so.
+fn of_shape(mut call: Expr, columns: &[(Arc<str>, Typed)]) -> Expr {
+    if let ExprKind::Call { function, args } = &mut call.kind
+        && let Some((populate, shape)) = crate::functions::with_columns(function, columns)
+    {
+        *function = populate;
+        args.insert(0, Expr::constant(shape, Type::RECORD));
+    }
+    call
 }
 
 /// The name that a function gives its only column.

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::exec::run::internal;
 use crate::exec::{Context, Run};
 use crate::ir::{Change, Expr, Plan, Returning};
-use crate::types::{Type, Typed};
+use crate::types::Type;
 
 /// The types of the columns of a plan with one slot.
 pub(crate) fn column_types<'p>(plan: &'p Plan, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Vec<Type>> {
@@ -59,9 +59,4 @@ fn returning(change: &Change) -> Option<&Returning> {
         Change::Delete(delete) => delete.returning.as_ref(),
         Change::Merge(_) => None,
     }
-}
-
-/// The names and types of a function's columns, as a record has them.
-pub(crate) fn named(columns: &[(&'static str, Type)]) -> Vec<(std::sync::Arc<str>, Typed)> {
-    columns.iter().map(|(name, ty)| ((*name).into(), (*ty).into())).collect()
 }

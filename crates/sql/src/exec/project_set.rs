@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use crate::catalog::{Catalog, ParameterMode, UserTypeKind};
 use crate::error::Result;
-use crate::exec::columns::named;
 use crate::exec::eval::{SetRows, set_rows};
 use crate::exec::operator::{Node, Operator};
 use crate::exec::{Context, Run, Slot, Tuple};
-use crate::functions::Body;
 use crate::ir::{Expr, ExprKind};
-use crate::types::{Datum, RecordShape, kind};
+use crate::types::{Datum, RecordShape, Type, kind};
 
 pub(crate) struct ProjectSet<'p> {
     input: Node<'p>,
@@ -54,10 +52,10 @@ fn value(mut row: Vec<Datum>, shape: Option<&Arc<RecordShape>>) -> Datum {
 
 fn shape(call: &Expr, catalog: &Catalog) -> Option<Arc<RecordShape>> {
     let fields = match &call.kind {
-        ExprKind::Call { function, .. } => match &function.body {
-            Body::Set { columns, .. } if !columns.is_empty() => named(columns),
-            _ => return None,
-        },
+        ExprKind::Call { function, args } => {
+            let types: Vec<Type> = args.iter().map(Expr::ty).collect();
+            function.columns(&types, catalog)
+        }
         ExprKind::UserCall { function, .. } => {
             let out = |mode| matches!(mode, ParameterMode::Table | ParameterMode::Out | ParameterMode::InOut);
             let columns = function.parameters.iter().filter(|parameter| out(parameter.mode));

@@ -31,6 +31,18 @@ pub(super) static OPERATORS: &[Function] = comparisons! {
     ANYARRAY ANYARRAY, ANYENUM ANYENUM, RECORD RECORD, OIDVECTOR OIDVECTOR, TSVECTOR TSVECTOR,
 };
 
+/// Texts compared by their bytes, whatever the collation.
+pub(super) static PATTERN_ORDER: &[Function] = &[
+    f("~<~", &[T::TEXT, T::TEXT], T::BOOL, less),
+    f("~<=~", &[T::TEXT, T::TEXT], T::BOOL, less_or_equal),
+    f("~>~", &[T::TEXT, T::TEXT], T::BOOL, greater),
+    f("~>=~", &[T::TEXT, T::TEXT], T::BOOL, greater_or_equal),
+    f("~<~", &[T::BPCHAR, T::BPCHAR], T::BOOL, less),
+    f("~<=~", &[T::BPCHAR, T::BPCHAR], T::BOOL, less_or_equal),
+    f("~>~", &[T::BPCHAR, T::BPCHAR], T::BOOL, greater),
+    f("~>=~", &[T::BPCHAR, T::BPCHAR], T::BOOL, greater_or_equal),
+];
+
 /// Types that can only be equal or not.
 pub(super) static EQUALITY: &[Function] = &[
     f("=", &[T::XID, T::XID], T::BOOL, equal),

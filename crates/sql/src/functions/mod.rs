@@ -7,13 +7,19 @@ mod aggregate;
 mod args;
 mod arithmetic;
 mod array;
+mod bits;
 mod comparison;
 mod datetime;
 pub(crate) mod define;
 mod degrees;
+mod hash;
 mod json;
 mod kinds;
+mod known;
 mod math;
+mod misc;
+mod money;
+mod network;
 mod number;
 mod numeric;
 mod pattern;
@@ -24,10 +30,15 @@ mod system;
 mod text;
 mod window;
 
+use std::sync::Arc;
+
 use crate::catalog::{Catalog, Oid, Volatility};
 use crate::error::Result;
-use crate::types::{Datum, Type, Typed};
+use crate::types::json::Json;
+use crate::types::{Datum, Type, Typed, kind};
 
+pub use json::populate::with_columns;
+pub use known::{function_number, operator_number};
 pub use registry::{all_functions, all_operators, named, operators, skew};
 
 /// A built-in function or operator: one overload.
@@ -54,6 +65,16 @@ pub struct Function {
     pub body: Body,
 }
 
+impl Function {
+    /// The columns that a set-returning function gives in a call with arguments of these types, if they have names.
+    pub fn columns(&self, args: &[Type], catalog: &Catalog) -> Vec<(Arc<str>, Typed)> {
+        let Body::Set { columns, .. } = &self.body else { return Vec::new() };
+        let item = || args.iter().find_map(|ty| kind::element(*ty, catalog));
+        let typed = |ty: Type| if ty == Type::ANYELEMENT { item().unwrap_or(ty) } else { ty };
+        columns.iter().map(|(name, ty)| (Arc::from(*name), Typed::from(typed(*ty)))).collect()
+    }
+}
+
 /// A constant that a table can hold.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[allow(missing_docs)]
@@ -63,6 +84,7 @@ pub enum Constant {
     Int(i64),
     Float(f64),
     Text(&'static str),
+    Jsonb(&'static str),
 }
 
 impl Constant {
@@ -74,6 +96,7 @@ impl Constant {
             Constant::Int(value) => Datum::Int(value),
             Constant::Float(value) => Datum::Float(value),
             Constant::Text(value) => Datum::text(value),
+            Constant::Jsonb(value) => Json::parse(value).map_or(Datum::Null, |json| Datum::Jsonb(json.into())),
         }
     }
 }

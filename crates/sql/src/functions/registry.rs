@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use crate::functions::{
-    Function, aggregate, arithmetic, array, comparison, datetime, degrees, json, math, number, numeric, pattern,
-    series, system, text, window,
+    Function, aggregate, arithmetic, array, bits, comparison, datetime, degrees, hash, json, math, misc, money,
+    network, number, numeric, pattern, series, system, text, window,
 };
 
 type ByName = FxHashMap<&'static str, Vec<&'static Function>>;
@@ -14,6 +14,10 @@ type ByName = FxHashMap<&'static str, Vec<&'static Function>>;
 /// The tables of functions, by topic.
 static FUNCTIONS: &[&[Function]] = &[
     arithmetic::FUNCTIONS,
+    bits::FUNCTIONS,
+    hash::FUNCTIONS,
+    misc::FUNCTIONS,
+    network::FUNCTIONS,
     number::FUNCTIONS,
     numeric::FUNCTIONS,
     math::FUNCTIONS,
@@ -55,8 +59,12 @@ static FUNCTIONS: &[&[Function]] = &[
     window::FUNCTIONS,
     system::catalog::FUNCTIONS,
     system::locks::FUNCTIONS,
+    system::lookup::FUNCTIONS,
     system::sequences::FUNCTIONS,
     system::session::FUNCTIONS,
+    system::statistics::COUNTERS,
+    system::statistics::FUNCTIONS,
+    system::statistics::TIMES,
     system::visibility::FUNCTIONS,
     system::visibility::PRIVILEGES,
 ];
@@ -69,6 +77,10 @@ static OPERATORS: &[&[Function]] = &[
     arithmetic::FLOAT_SIGNS,
     comparison::OPERATORS,
     comparison::EQUALITY,
+    comparison::PATTERN_ORDER,
+    bits::OPERATORS,
+    money::OPERATORS,
+    network::OPERATORS,
     numeric::OPERATORS,
     math::OPERATORS,
     datetime::arithmetic::OPERATORS,
@@ -85,7 +97,10 @@ static OPERATORS: &[&[Function]] = &[
 ];
 
 /// Functions that take any number of arguments of any types, as they are called with one `VARIADIC array`.
-static SPREAD: &[&[Function]] = &[json::build::SPREAD, text::join::SPREAD];
+static SPREAD: &[&[Function]] = &[json::build::SPREAD, misc::SPREAD, text::join::SPREAD];
+
+/// The functions of the schema `information_schema`.
+static INFORMATION: &[&[Function]] = &[system::catalog::INFORMATION];
 
 /// The functions of the schema `skew`.
 static SKEW: &[&[Function]] = &[system::control::SKEW];
@@ -93,6 +108,7 @@ static SKEW: &[&[Function]] = &[system::control::SKEW];
 static FUNCTIONS_BY_NAME: LazyLock<ByName> = LazyLock::new(|| by_name(FUNCTIONS));
 static OPERATORS_BY_NAME: LazyLock<ByName> = LazyLock::new(|| by_name(OPERATORS));
 static SPREAD_BY_NAME: LazyLock<ByName> = LazyLock::new(|| by_name(SPREAD));
+static INFORMATION_BY_NAME: LazyLock<ByName> = LazyLock::new(|| by_name(INFORMATION));
 static SKEW_BY_NAME: LazyLock<ByName> = LazyLock::new(|| by_name(SKEW));
 
 fn by_name(tables: &'static [&'static [Function]]) -> ByName {
@@ -117,6 +133,11 @@ pub fn operators(symbol: &str) -> &'static [&'static Function] {
 /// What a call with `VARIADIC array` means where the function takes arguments of any types.
 pub(super) fn spread(name: &str) -> &'static [&'static Function] {
     SPREAD_BY_NAME.get(name).map_or(&[], Vec::as_slice)
+}
+
+/// The functions of the schema `information_schema` with this name.
+pub(super) fn information(name: &str) -> &'static [&'static Function] {
+    INFORMATION_BY_NAME.get(name).map_or(&[], Vec::as_slice)
 }
 
 /// The functions of the schema `skew` with this name.

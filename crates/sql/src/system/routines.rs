@@ -1,12 +1,12 @@
 //! `pg_proc`, `pg_operator`, `pg_language`.
 
 use crate::catalog::{Language, Oid, PG_CATALOG, Parameter, ParameterMode, Returns, Volatility};
-use crate::functions::{Body, Function, all_functions, all_operators};
+use crate::functions::{Body, Function, all_functions, all_operators, function_number, operator_number};
 use crate::storage::World;
 use crate::system::fill::{Filler, array, int, oid, text, vector, yes};
 use crate::types::{Datum, Type};
 
-/// The first number of a built-in function; PostgreSQL's own are not known here.
+/// The first number of a built-in function that PostgreSQL does not have.
 const FIRST: u32 = 9000;
 
 fn volatility(volatility: Volatility) -> &'static str {
@@ -19,7 +19,7 @@ fn volatility(volatility: Volatility) -> &'static str {
 
 /// The built-in functions with their numbers.
 pub(crate) fn numbered() -> impl Iterator<Item = (Oid, &'static Function)> {
-    (FIRST..).zip(all_functions())
+    (FIRST..).zip(all_functions()).map(|(own, function)| (function_number(function).unwrap_or(own), function))
 }
 
 pub(super) fn procs(world: &mut World<'_>, filler: &mut Filler) {
@@ -111,7 +111,8 @@ pub(super) fn languages(filler: &mut Filler) {
 }
 
 pub(super) fn operators(filler: &mut Filler) {
-    for (number, operator) in (FIRST..).zip(all_operators()) {
+    for (own, operator) in (FIRST..).zip(all_operators()) {
+        let number = operator_number(operator).unwrap_or(own);
         let (left, right) = match operator.args {
             [only] => (0, only.0),
             [left, right, ..] => (left.0, right.0),

@@ -191,6 +191,20 @@ fn file(name: &str) {
     assert!(wrong.is_empty(), "{} answers differ in {name}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+#[test]
+fn what_postgresql_has_and_skew_has_not_is_refused_as_such() {
+    let mut skew = Skew::new();
+    for (question, answer) in [
+        ("to_tsvector('x')", "ERROR 0A000: the function to_tsvector(unknown) is not supported by Skew"),
+        ("ts_rank('x', 'y')", "ERROR 0A000: the function ts_rank(unknown, unknown) is not supported by Skew"),
+        ("int4eq(1, 2)", "ERROR 0A000: the function int4eq(integer, integer) is not supported by Skew"),
+        ("int4eq(1, true)", "ERROR 42883: function int4eq(integer, boolean) does not exist"),
+        ("to_tsvector(1, 2, 3)", "ERROR 42883: function to_tsvector(integer, integer, integer) does not exist"),
+    ] {
+        assert_eq!(skew.answer(&statement(question)), [answer], "{question}");
+    }
+}
+
 macro_rules! files {
     ($($name:ident)*) => {
         $(#[test]
@@ -209,4 +223,4 @@ macro_rules! files {
     };
 }
 
-files! { text patterns numbers comparisons json arrays datetime formatting }
+files! { text patterns numbers comparisons json arrays datetime formatting overloads others aggregates }

@@ -100,9 +100,10 @@ impl Binder<'_> {
         match &value.kind {
             ExprKind::MakeRow { shape, .. } | ExprKind::Row { shape, .. } => Some(shape.fields.clone()),
             ExprKind::UserCall { function, .. } => self.result_fields(function),
-            ExprKind::Call { function, .. } => match &function.body {
+            ExprKind::Call { function, args } => match &function.body {
                 Body::Set { columns, .. } if !columns.is_empty() => {
-                    Some(columns.iter().map(|(name, ty)| (Arc::from(*name), Typed::from(*ty))).collect())
+                    let types: Vec<Type> = args.iter().map(Expr::ty).collect();
+                    Some(function.columns(&types, self.catalog))
                 }
                 _ => self.composite_fields(value.ty()),
             },

@@ -1,7 +1,8 @@
 //! Functions and operators of json and jsonb.
 //!
 //! A set of rows whose columns are named in the query, `json_to_recordset(x) AS t(a int, b text)`, is bound as a call of
-//! `json_populate_recordset` whose first argument is a record of that shape, all of whose fields are NULL.
+//! `json_populate_recordset` whose first argument is a record of that shape, all of whose fields are NULL
+//! ([`populate::with_columns`]).
 
 pub(super) mod access;
 pub(super) mod aggregates;
@@ -9,7 +10,7 @@ pub(super) mod build;
 pub(super) mod change;
 pub(super) mod convert;
 pub(super) mod path;
-pub(super) mod populate;
+pub(crate) mod populate;
 pub(super) mod sets;
 
 use crate::error::{Result, SqlError, SqlState};

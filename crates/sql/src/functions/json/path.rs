@@ -14,7 +14,7 @@ use crate::types::{Datum, Type as T};
 const NAMES: &[&str] = &["target", "path", "vars", "silent"];
 const TWO: &[T] = &[T::JSONB, T::JSONPATH];
 const FOUR: &[T] = &[T::JSONB, T::JSONPATH, T::JSONB, T::BOOL];
-const LOUD: &[Constant] = &[Constant::Bool(false)];
+const DEFAULTS: &[Constant] = &[Constant::Jsonb("{}"), Constant::Bool(false)];
 
 /// The operators.
 pub(in crate::functions) static OPERATORS: &[Function] =
@@ -22,16 +22,11 @@ pub(in crate::functions) static OPERATORS: &[Function] =
 
 /// The functions.
 pub(in crate::functions) static FUNCTIONS: &[Function] = &[
-    f("jsonb_path_exists", TWO, T::BOOL, exists),
-    f("jsonb_path_exists", FOUR, T::BOOL, exists).named(NAMES).defaults(LOUD),
-    f("jsonb_path_match", TWO, T::BOOL, matches),
-    f("jsonb_path_match", FOUR, T::BOOL, matches).named(NAMES).defaults(LOUD),
-    set("jsonb_path_query", TWO, T::JSONB, query),
-    set("jsonb_path_query", FOUR, T::JSONB, query).named(NAMES).defaults(LOUD),
-    f("jsonb_path_query_array", TWO, T::JSONB, query_array),
-    f("jsonb_path_query_array", FOUR, T::JSONB, query_array).named(NAMES).defaults(LOUD),
-    f("jsonb_path_query_first", TWO, T::JSONB, query_first),
-    f("jsonb_path_query_first", FOUR, T::JSONB, query_first).named(NAMES).defaults(LOUD),
+    f("jsonb_path_exists", FOUR, T::BOOL, exists).named(NAMES).defaults(DEFAULTS),
+    f("jsonb_path_match", FOUR, T::BOOL, matches).named(NAMES).defaults(DEFAULTS),
+    set("jsonb_path_query", FOUR, T::JSONB, query).named(NAMES).defaults(DEFAULTS),
+    f("jsonb_path_query_array", FOUR, T::JSONB, query_array).named(NAMES).defaults(DEFAULTS),
+    f("jsonb_path_query_first", FOUR, T::JSONB, query_first).named(NAMES).defaults(DEFAULTS),
 ];
 
 /// What the path gives; `None` if an error of the data was passed over.

@@ -32,6 +32,22 @@ pub(in crate::functions) static FUNCTIONS: &[Function] = &[
     set("jsonb_to_recordset", &[T::JSONB], T::RECORD, set_without_columns).with_nulls().stable(),
 ];
 
+/// What a call of `json_to_record` and its like with a column definition list is: the function that is called instead,
+/// and its additional first argument.
+pub fn with_columns(function: &Function, columns: &[(Arc<str>, Typed)]) -> Option<(&'static Function, Datum)> {
+    let populate = match function.name {
+        "json_to_record" => "json_populate_record",
+        "jsonb_to_record" => "jsonb_populate_record",
+        "json_to_recordset" => "json_populate_recordset",
+        "jsonb_to_recordset" => "jsonb_populate_recordset",
+        _ => return None,
+    };
+    let shape = Arc::new(RecordShape { ty: T::RECORD, fields: columns.to_vec() });
+    let nothing = vec![Datum::Null; columns.len()];
+    let function = crate::functions::named(populate).first()?;
+    Some((function, Datum::record(shape, nothing)))
+}
+
 /// A json or jsonb as a tree; json keeps the text of its values.
 #[derive(Clone, Copy)]
 enum Source<'a> {

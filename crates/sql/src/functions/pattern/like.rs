@@ -37,91 +37,105 @@ pub(in crate::functions) static FUNCTIONS: &[Function] = &[
 ];
 
 /// One element of a pattern.
-enum Part<C> {
+enum Part {
     Any,
     One,
-    Exactly(C),
+    Exactly(u8),
     /// An escape character at the end, which must not be reached.
     Nothing,
 }
 
-fn parts<C: Copy + PartialEq>(pattern: impl Iterator<Item = C>, [any, one, escape]: [C; 3]) -> Vec<Part<C>> {
-    let mut parts = Vec::new();
-    let mut pattern = pattern;
-    while let Some(c) = pattern.next() {
-        parts.push(if c == escape {
-            pattern.next().map_or(Part::Nothing, Part::Exactly)
-        } else if c == any {
-            Part::Any
-        } else if c == one {
-            Part::One
-        } else {
-            Part::Exactly(c)
+/// Patterns are read byte by byte: no byte of a longer character looks like a short one.
+fn parts(pattern: &[u8]) -> Vec<Part> {
+    let mut parts = Vec::with_capacity(pattern.len());
+    let mut bytes = pattern.iter();
+    while let Some(byte) = bytes.next() {
+        parts.push(match byte {
+            b'\\' => bytes.next().map_or(Part::Nothing, |literal| Part::Exactly(*literal)),
+            b'%' => Part::Any,
+            b'_' => Part::One,
+            other => Part::Exactly(*other),
         });
     }
     parts
 }
 
+/// How many bytes the character at this place has; a byte by itself in bytea.
+type Width = fn(u8) -> usize;
+
+fn utf8_width(first: u8) -> usize {
+    match first {
+        0..=0xbf => 1,
+        0xc0..=0xdf => 2,
+        0xe0..=0xef => 3,
+        _ => 4,
+    }
+}
+
 /// Goes on after the last `%` when the rest does not fit: linear in practice, never exponential.
-fn fits<C: PartialEq>(text: &[C], parts: &[Part<C>]) -> Result<bool> {
+fn fits(text: &[u8], parts: &[Part], width: Width) -> Result<bool> {
     let (mut at, mut part) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     loop {
-        let fit = match parts.get(part) {
+        let taken = match parts.get(part) {
             Some(Part::Any) => {
                 retry = Some((at, part + 1));
                 part += 1;
                 continue;
             }
-            Some(Part::One) => at < text.len(),
-            Some(Part::Exactly(c)) => text.get(at) == Some(c),
+            Some(Part::One) => text.get(at).map(|first| width(*first)),
+            Some(Part::Exactly(byte)) => (text.get(at) == Some(byte)).then_some(1),
             Some(Part::Nothing) if at < text.len() => {
                 let message = "LIKE pattern must not end with escape character";
                 return Err(SqlError::new(SqlState::INVALID_ESCAPE_SEQUENCE, message));
             }
-            Some(Part::Nothing) => false,
+            Some(Part::Nothing) => None,
             None if at == text.len() => return Ok(true),
-            None => false,
+            None => None,
         };
-        if fit {
-            at += 1;
+        if let Some(taken) = taken {
+            at += taken;
             part += 1;
             continue;
         }
         match retry {
             Some((from, after)) if from < text.len() => {
-                retry = Some((from + 1, after));
-                (at, part) = (from + 1, after);
+                let next = from + width(text[from]);
+                retry = Some((next, after));
+                (at, part) = (next, after);
             }
             _ => return Ok(false),
         }
     }
 }
 
-fn matches(args: &[Datum], fold: fn(char) -> char) -> Result<bool> {
-    let parts = parts(args.text(1)?.chars().map(fold), ['%', '_', '\\']);
-    let text: Vec<char> = args.text(0)?.chars().map(fold).collect();
-    fits(&text, &parts)
+fn matches(args: &[Datum]) -> Result<bool> {
+    fits(args.text(0)?.as_bytes(), &parts(args.text(1)?.as_bytes()), utf8_width)
+}
+
+fn matches_any_case(args: &[Datum]) -> Result<bool> {
+    let lower = |text: &str| text.chars().map(to_lower).collect::<String>();
+    fits(lower(args.text(0)?).as_bytes(), &parts(lower(args.text(1)?).as_bytes()), utf8_width)
 }
 
 fn matches_bytes(args: &[Datum]) -> Result<bool> {
-    fits(args.bytes(0)?, &parts(args.bytes(1)?.iter().copied(), [b'%', b'_', b'\\']))
+    fits(args.bytes(0)?, &parts(args.bytes(1)?), |_| 1)
 }
 
 fn like(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    matches(args, |c| c).map(Datum::Bool)
+    matches(args).map(Datum::Bool)
 }
 
 fn not_like(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    matches(args, |c| c).map(|found| Datum::Bool(!found))
+    matches(args).map(|found| Datum::Bool(!found))
 }
 
 fn ilike(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    matches(args, to_lower).map(Datum::Bool)
+    matches_any_case(args).map(Datum::Bool)
 }
 
 fn not_ilike(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    matches(args, to_lower).map(|found| Datum::Bool(!found))
+    matches_any_case(args).map(|found| Datum::Bool(!found))
 }
 
 fn like_bytes(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {

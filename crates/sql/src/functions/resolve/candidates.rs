@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Oid, PG_CATALOG, Parameter, ParameterMode, UserFunction};
+use crate::catalog::{INFORMATION_SCHEMA, Oid, PG_CATALOG, Parameter, ParameterMode, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::resolve::{Argument, Call, Callee, Names};
 use crate::functions::{Function, kinds, named, registry, skew};
@@ -135,6 +135,7 @@ fn shapes<'a>(schema: Oid, call: &Call<'a>, names: Names<'a>) -> Vec<Shape<'a>> 
         _ if call.procedure => &[],
         SKEW => skew(call.name),
         PG_CATALOG => named(call.name),
+        INFORMATION_SCHEMA => registry::information(call.name),
         _ => &[],
     };
     let users = names

@@ -35,6 +35,16 @@ pub(super) fn many_operators(symbol: &str, args: &[Type], catalog: &Catalog) -> 
         .hint(format!("Could not choose a best candidate operator. {CASTS}"))
 }
 
+/// PostgreSQL has it, Skew has not.
+pub(super) fn unsupported_function(call: &Call<'_>, catalog: &Catalog) -> SqlError {
+    SqlError::unsupported(format!("the function {}", signature(call, catalog)))
+}
+
+/// Likewise.
+pub(super) fn unsupported_operator(symbol: &str, args: &[Type], catalog: &Catalog) -> SqlError {
+    SqlError::unsupported(format!("the operator {}", operation(symbol, args, catalog)))
+}
+
 fn kind(call: &Call<'_>) -> &'static str {
     if call.procedure { "procedure" } else { "function" }
 }

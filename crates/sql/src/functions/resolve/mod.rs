@@ -9,15 +9,13 @@ mod common;
 mod messages;
 mod polymorphic;
 mod select;
-#[cfg(test)]
-mod tests;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::catalog::{Catalog, Oid, ParameterMode, Returns, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::{Function, kinds};
+use crate::functions::{Function, kinds, known};
 use crate::types::{Datum, Type};
 
 pub use common::{common_type, common_type_of};
@@ -121,6 +119,9 @@ pub fn function(call: &Call<'_>, names: Names<'_>) -> Result<Resolved> {
     }
     let mut fitting = fitting(found, call.args, names.catalog);
     let best = match fitting.len() {
+        0 if is_known_elsewhere(call, names.catalog) => {
+            return Err(messages::unsupported_function(call, names.catalog));
+        }
         0 => return Err(messages::no_function(call, names.catalog)),
         1 => Some(fitting.remove(0)),
         _ => select::select(fitting, call.args, names.catalog),
@@ -135,12 +136,15 @@ pub fn function(call: &Call<'_>, names: Names<'_>) -> Result<Resolved> {
 pub fn operator(symbol: &str, left: Option<Type>, right: Type, catalog: &Catalog) -> Result<Resolved> {
     let both = [left.unwrap_or(right), right];
     let args: &[Type] = if left.is_some() { &both } else { &both[1..] };
-    let known = super::operators(symbol);
-    if let Some(exact) = exact_operator(known, args, catalog) {
+    let ours = super::operators(symbol);
+    if let Some(exact) = exact_operator(ours, args, catalog) {
         return finish_operator(exact, args, catalog);
     }
-    let mut fitting = fitting(candidates::operators(known, args.len()), args, catalog);
+    let mut fitting = fitting(candidates::operators(ours, args.len()), args, catalog);
     let best = match fitting.len() {
+        0 if fits_known(known::operators(symbol), args, catalog) => {
+            return Err(messages::unsupported_operator(symbol, args, catalog));
+        }
         0 => return Err(messages::no_operator(symbol, args, catalog)),
         1 => Some(fitting.remove(0)),
         _ => select::select(fitting, args, catalog),
@@ -149,6 +153,21 @@ pub fn operator(symbol: &str, left: Option<Type>, right: Type, catalog: &Catalog
         Some(Callee::Builtin(function)) => finish_operator(function, args, catalog),
         _ => Err(messages::many_operators(symbol, args, catalog)),
     }
+}
+
+/// Whether PostgreSQL has a function for this call: then it is we who lack it.
+fn is_known_elsewhere(call: &Call<'_>, catalog: &Catalog) -> bool {
+    let in_catalog = matches!(call.schema, None | Some("pg_catalog"));
+    in_catalog && !call.procedure && fits_known(known::functions(call.name), call.args, catalog)
+}
+
+fn fits_known(known: &[known::Known], args: &[Type], catalog: &Catalog) -> bool {
+    known.iter().any(|known| {
+        let required = known.args.len() - known.defaults();
+        let fixed = if known.is_variadic() { known.args.len() - 1 } else { known.args.len() };
+        let count_fits = args.len() >= required.min(fixed) && (args.len() <= known.args.len() || known.is_variadic());
+        count_fits && can_become(&args[..args.len().min(fixed)], &known.args, catalog)
+    })
 }
 
 fn is_exact(candidate: &Candidate, args: &[Type]) -> bool {

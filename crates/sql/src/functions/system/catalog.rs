@@ -64,14 +64,17 @@ pub static FUNCTIONS: &[Function] = &[
         &[T::TEXT_ARRAY],
         &[("option_name", T::TEXT), ("option_value", T::TEXT)],
         |_, _, _| Ok(Vec::new()),
-    ),
+    )
+    .stable(),
     table("pg_partition_ancestors", &[T::REGCLASS], &[("relid", T::REGCLASS)], |_, args, _| {
         Ok(vec![vec![args.at(0).clone()]])
-    }),
-    table("_pg_expandarray", &[T::INT2VECTOR], &[("x", T::INT2), ("n", T::INT4)], expand),
-    table("_pg_expandarray", &[T::OIDVECTOR], &[("x", T::OID), ("n", T::INT4)], expand),
-    table("_pg_expandarray", &[T::ANYARRAY], &[("x", T::ANYELEMENT), ("n", T::INT4)], expand),
+    })
+    .volatile(),
 ];
+
+/// Those of the schema `information_schema`.
+pub static INFORMATION: &[Function] =
+    &[table("_pg_expandarray", &[T::ANYARRAY], &[("x", T::ANYELEMENT), ("n", T::INT4)], expand)];
 
 fn number(args: &[Datum]) -> Result<Oid> {
     Ok(u32::try_from(args.int(0)?).unwrap_or_default())

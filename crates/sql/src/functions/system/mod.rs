@@ -3,8 +3,10 @@
 pub(super) mod catalog;
 pub(super) mod control;
 pub(super) mod locks;
+pub(super) mod lookup;
 pub(super) mod sequences;
 pub(super) mod session;
+pub(super) mod statistics;
 pub(super) mod visibility;
 
 use crate::catalog::Oid;

@@ -1,9 +1,9 @@
 //! Who is connected to what, and the connection's settings.
 
 use crate::error::Result;
-use crate::functions::args::Args;
+use crate::functions::args::{Args, invalid_parameter};
 use crate::functions::define::{f, set};
-use crate::functions::{Env, Function, Question, Site};
+use crate::functions::{Constant, Env, Function, Question, Site};
 use crate::types::{ArrayValue, Datum, Type as T, names};
 
 /// The functions.
@@ -17,7 +17,7 @@ pub static FUNCTIONS: &[Function] = &[
     f("current_catalog", &[], T::NAME, |env, _, _| env.ask(Question::CurrentDatabase)).stable(),
     f("current_schema", &[], T::NAME, current_schema).stable(),
     f("current_schemas", &[T::BOOL], T::NAME_ARRAY, current_schemas).stable(),
-    f("current_query", &[], T::TEXT, |_, _, _| Ok(Datum::Null)).volatile(),
+    f("current_query", &[], T::TEXT, |_, _, _| Ok(Datum::Null)).with_nulls().volatile(),
     f("current_setting", &[T::TEXT], T::TEXT, |env, args, _| setting(env, args.text(0)?, false)).stable(),
     f("current_setting", &[T::TEXT, T::BOOL], T::TEXT, |env, args, _| setting(env, args.text(0)?, args.bool(1)?))
         .stable(),
@@ -29,24 +29,27 @@ pub static FUNCTIONS: &[Function] = &[
     f("pg_conf_load_time", &[], T::TIMESTAMPTZ, |env, _, _| Ok(Datum::Timestamp(env.transaction_time()))).stable(),
     f("txid_current", &[], T::INT8, |env, _, _| env.ask(Question::TransactionId)).stable(),
     f("txid_current_if_assigned", &[], T::INT8, |env, _, _| env.ask(Question::TransactionId)).stable(),
-    f("pg_current_xact_id", &[], T::INT8, |env, _, _| env.ask(Question::TransactionId)).stable(),
-    f("inet_server_addr", &[], T::INET, |_, _, _| Ok(Datum::Null)).stable(),
-    f("inet_client_addr", &[], T::INET, |_, _, _| Ok(Datum::Null)).stable(),
-    f("inet_server_port", &[], T::INT4, |_, _, _| Ok(Datum::Null)).stable(),
-    f("inet_client_port", &[], T::INT4, |_, _, _| Ok(Datum::Null)).stable(),
+    f("pg_current_xact_id", &[], T(5069), |env, _, _| env.ask(Question::TransactionId)).stable(),
+    f("inet_server_addr", &[], T::INET, |_, _, _| Ok(Datum::Null)).with_nulls().stable(),
+    f("inet_client_addr", &[], T::INET, |_, _, _| Ok(Datum::Null)).with_nulls().stable(),
+    f("inet_server_port", &[], T::INT4, |_, _, _| Ok(Datum::Null)).with_nulls().stable(),
+    f("inet_client_port", &[], T::INT4, |_, _, _| Ok(Datum::Null)).with_nulls().stable(),
     f("pg_client_encoding", &[], T::NAME, |_, _, _| Ok(Datum::text("UTF8"))).stable(),
     f("getdatabaseencoding", &[], T::NAME, |_, _, _| Ok(Datum::text("UTF8"))).stable(),
     f("pg_encoding_to_char", &[T::INT4], T::NAME, encoding).stable(),
     f("pg_get_userbyid", &[T::OID], T::NAME, |_, _, _| Ok(Datum::text("postgres"))).stable(),
     f("pg_sleep", &[T::FLOAT8], T::VOID, sleep).volatile(),
-    f("pg_notify", &[T::TEXT, T::TEXT], T::VOID, notify).volatile(),
+    f("pg_notify", &[T::TEXT, T::TEXT], T::VOID, notify).with_nulls().volatile(),
     f("pg_cancel_backend", &[T::INT4], T::BOOL, |env, args, _| stop(env, args, false)).volatile(),
-    f("pg_terminate_backend", &[T::INT4], T::BOOL, |env, args, _| stop(env, args, true)).volatile(),
-    set("pg_listening_channels", &[], T::TEXT, |_, _, _| Ok(Vec::new())),
+    f("pg_terminate_backend", &[T::INT4, T::INT8], T::BOOL, |env, args, _| stop(env, args, true))
+        .named(&["pid", "timeout"])
+        .defaults(&[Constant::Int(0)])
+        .volatile(),
+    set("pg_listening_channels", &[], T::TEXT, |_, _, _| Ok(Vec::new())).stable(),
     f("pg_typeof", &[T::ANY], T::REGTYPE, |_, _, site| Ok(Datum::Int(site.args[0].ty.0.into()))).with_nulls().stable(),
     f("format_type", &[T::OID, T::INT4], T::TEXT, format_type).with_nulls().stable(),
     f("pg_tablespace_location", &[T::OID], T::TEXT, |_, _, _| Ok(Datum::text(""))).stable(),
-    f("pg_jit_available", &[], T::BOOL, |_, _, _| Ok(Datum::Bool(false))).stable(),
+    f("pg_jit_available", &[], T::BOOL, |_, _, _| Ok(Datum::Bool(false))).volatile(),
 ];
 
 /// What `version()` says: clients look for the number after PostgreSQL.
@@ -100,7 +103,12 @@ fn sleep(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
 }
 
 fn notify(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    env.ask(Question::Notify { channel: args.text(0)?, payload: args.text(1)? })?;
+    let text = |index| if args.at(index).is_null() { Ok("") } else { args.text(index) };
+    let channel = text(0)?;
+    if channel.is_empty() {
+        return Err(invalid_parameter("channel name cannot be empty"));
+    }
+    env.ask(Question::Notify { channel, payload: text(1)? })?;
     Ok(Datum::text(""))
 }
 

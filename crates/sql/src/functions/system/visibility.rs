@@ -28,13 +28,29 @@ macro_rules! privileges {
 privileges! {
     "has_table_privilege" "has_schema_privilege" "has_database_privilege" "has_sequence_privilege"
     "has_function_privilege" "has_type_privilege" "has_tablespace_privilege" "has_language_privilege"
-    "has_any_column_privilege" "pg_has_role"
+    "has_any_column_privilege" "has_server_privilege" "has_foreign_data_wrapper_privilege"
 }
 
 /// The functions.
 pub static FUNCTIONS: &[Function] = &[
+    f("pg_has_role", &[T::NAME, T::TEXT], T::BOOL, granted).stable(),
+    f("pg_has_role", &[T::OID, T::TEXT], T::BOOL, granted).stable(),
+    f("pg_has_role", &[T::NAME, T::NAME, T::TEXT], T::BOOL, granted).stable(),
+    f("pg_has_role", &[T::NAME, T::OID, T::TEXT], T::BOOL, granted).stable(),
+    f("pg_has_role", &[T::OID, T::NAME, T::TEXT], T::BOOL, granted).stable(),
+    f("pg_has_role", &[T::OID, T::OID, T::TEXT], T::BOOL, granted).stable(),
     f("has_column_privilege", &[T::TEXT, T::TEXT, T::TEXT], T::BOOL, granted).stable(),
+    f("has_column_privilege", &[T::TEXT, T::INT2, T::TEXT], T::BOOL, granted).stable(),
+    f("has_column_privilege", &[T::OID, T::TEXT, T::TEXT], T::BOOL, granted).stable(),
     f("has_column_privilege", &[T::OID, T::INT2, T::TEXT], T::BOOL, granted).stable(),
+    f("has_column_privilege", &[T::NAME, T::TEXT, T::TEXT, T::TEXT], T::BOOL, granted).stable(),
+    f("has_column_privilege", &[T::NAME, T::TEXT, T::INT2, T::TEXT], T::BOOL, granted).stable(),
+    f("has_column_privilege", &[T::NAME, T::OID, T::TEXT, T::TEXT], T::BOOL, granted).stable(),
+    f("has_column_privilege", &[T::NAME, T::OID, T::INT2, T::TEXT], T::BOOL, granted).stable(),
+    f("has_column_privilege", &[T::OID, T::TEXT, T::TEXT, T::TEXT], T::BOOL, granted).stable(),
+    f("has_column_privilege", &[T::OID, T::OID, T::TEXT, T::TEXT], T::BOOL, granted).stable(),
+    f("has_column_privilege", &[T::OID, T::OID, T::INT2, T::TEXT], T::BOOL, granted).stable(),
+    f("has_parameter_privilege", &[T::TEXT, T::TEXT], T::BOOL, granted).stable(),
     f("pg_table_is_visible", &[T::OID], T::BOOL, table_is_visible).stable(),
     f("pg_type_is_visible", &[T::OID], T::BOOL, type_is_visible).stable(),
     f("pg_function_is_visible", &[T::OID], T::BOOL, function_is_visible).stable(),

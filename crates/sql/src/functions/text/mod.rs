@@ -17,6 +17,6 @@ fn too_large() -> SqlError {
 }
 
 /// `22011`
-fn negative_substring() -> SqlError {
+pub(super) fn negative_substring() -> SqlError {
     SqlError::new(SqlState::SUBSTRING_ERROR, "negative substring length not allowed")
 }

@@ -11,7 +11,7 @@ use crate::functions::text::basic::to_lower;
 /// The first match at or after `from`.
 pub(super) fn find(regex: &Regex, text: &Chars, from: usize) -> Option<Vec<Span>> {
     let mut finder = Finder { text, spans: vec![None; regex.groups + 1], programs: HashMap::new() };
-    let program = finder.program(&regex.root);
+    let program = regex.program.clone();
     for begin in from..=text.len() {
         let mut ends = program.ends(text, begin, text.len());
         if regex.root.prefers != Prefers::Shortest {
@@ -32,16 +32,16 @@ struct Finder<'a> {
     text: &'a Chars,
     spans: Vec<Span>,
     /// The programs of the parts, by their address: parts do not move while we look.
-    programs: HashMap<*const Node, Rc<Program<'a>>>,
+    programs: HashMap<*const Node, Rc<Program>>,
 }
 
-impl<'a> Finder<'a> {
-    fn program<'n: 'a>(&mut self, node: &'n Node) -> Rc<Program<'a>> {
+impl Finder<'_> {
+    fn program(&mut self, node: &Node) -> Rc<Program> {
         self.programs.entry(std::ptr::from_ref(node)).or_insert_with(|| Rc::new(Program::new(node))).clone()
     }
 
     /// Takes a part apart that is known to match from `begin` to `end`, up to references.
-    fn dissect<'n: 'a>(&mut self, node: &'n Node, begin: usize, end: usize) -> bool {
+    fn dissect(&mut self, node: &Node, begin: usize, end: usize) -> bool {
         if !node.captures && !node.refers {
             return true;
         }
@@ -65,7 +65,7 @@ impl<'a> Finder<'a> {
     }
 
     /// Whether a part matches exactly here, and can be taken apart.
-    fn fits<'n: 'a>(&mut self, node: &'n Node, begin: usize, end: usize) -> bool {
+    fn fits(&mut self, node: &Node, begin: usize, end: usize) -> bool {
         let before = self.spans.clone();
         if self.program(node).spans(self.text, begin, end) && self.dissect(node, begin, end) {
             return true;
@@ -81,7 +81,7 @@ impl<'a> Finder<'a> {
     }
 
     /// The first part takes what it prefers, as far as the others then match.
-    fn dissect_sequence<'n: 'a>(&mut self, nodes: &'n [Node], begin: usize, end: usize) -> bool {
+    fn dissect_sequence(&mut self, nodes: &[Node], begin: usize, end: usize) -> bool {
         let Some((first, rest)) = nodes.split_first() else { return begin == end };
         if rest.is_empty() {
             return self.fits(first, begin, end);
@@ -104,7 +104,7 @@ impl<'a> Finder<'a> {
     }
 
     /// Whether the parts can match from here to there: tried before taking them apart.
-    fn reaches<'n: 'a>(&mut self, nodes: &'n [Node], begin: usize, end: usize) -> bool {
+    fn reaches(&mut self, nodes: &[Node], begin: usize, end: usize) -> bool {
         let mut places = vec![begin];
         for node in nodes {
             let program = self.program(node);
@@ -117,9 +117,9 @@ impl<'a> Finder<'a> {
     }
 
     /// Rounds one after the other, each as long (or short) as the rest allows; the groups of the last one count.
-    fn dissect_repeat<'n: 'a>(
+    fn dissect_repeat(
         &mut self,
-        inner: &'n Node,
+        inner: &Node,
         min: usize,
         max: Option<usize>,
         shortest: bool,

@@ -18,6 +18,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::error::{Result, SqlError, SqlState};
+use nfa::Program;
 use node::Node;
 use parse::Syntax;
 pub(super) use parse::set_flag;
@@ -44,6 +45,8 @@ pub(crate) type Span = Option<(usize, usize)>;
 #[derive(Debug)]
 pub(crate) struct Regex {
     root: Node,
+    /// What the whole pattern compiles to.
+    program: Rc<Program>,
     groups: usize,
     has_references: bool,
 }
@@ -81,7 +84,8 @@ impl Regex {
     pub fn new(pattern: &str, flags: Flags) -> Result<Regex> {
         let parsed = Syntax::new(pattern, flags)?.parse()?;
         nfa::check_size(&parsed.root)?;
-        Ok(Regex { root: parsed.root, groups: parsed.groups, has_references: parsed.has_references })
+        let program = Rc::new(Program::new(&parsed.root));
+        Ok(Regex { root: parsed.root, program, groups: parsed.groups, has_references: parsed.has_references })
     }
 
     /// How many groups it has.
@@ -91,7 +95,7 @@ impl Regex {
 
     /// Whether it matches anywhere.
     pub fn is_match(&self, text: &Chars) -> bool {
-        if self.has_references { self.find(text, 0).is_some() } else { nfa::matches_anywhere(&self.root, text) }
+        if self.has_references { self.find(text, 0).is_some() } else { self.program.matches(text) }
     }
 
     /// The first match at or after this place: the span of the whole, then those of the groups.

@@ -1,5 +1,7 @@
 //! Running a pattern over a text with all possibilities side by side.
 
+use std::rc::Rc;
+
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::pattern::regex::Chars;
 use crate::functions::pattern::regex::node::{Kind, Node, Place};
@@ -9,18 +11,20 @@ use crate::functions::pattern::regex::set::{Set, is_word};
 const LARGEST: usize = 100_000;
 
 /// One step of a program.
-enum Step<'a> {
-    One(&'a Set),
+#[derive(Debug)]
+enum Step {
+    One(Rc<Set>),
     At(Place),
-    Look { ahead: bool, negated: bool, inner: Program<'a> },
+    Look { ahead: bool, negated: bool, inner: Program },
     Fork(usize, usize),
     Jump(usize),
     Done,
 }
 
 /// The steps of a part of a pattern.
-pub(super) struct Program<'a> {
-    steps: Vec<Step<'a>>,
+#[derive(Debug)]
+pub(super) struct Program {
+    steps: Vec<Step>,
 }
 
 /// `54000`-like refusal of patterns that repeat repetitions.
@@ -45,18 +49,18 @@ fn size(node: &Node) -> usize {
     }
 }
 
-impl<'a> Program<'a> {
-    pub fn new(node: &'a Node) -> Program<'a> {
+impl Program {
+    pub fn new(node: &Node) -> Program {
         let mut program = Program { steps: Vec::new() };
         program.add(node);
         program.steps.push(Step::Done);
         program
     }
 
-    fn add(&mut self, node: &'a Node) {
+    fn add(&mut self, node: &Node) {
         match &node.kind {
             Kind::Empty => {}
-            Kind::One(set) => self.steps.push(Step::One(set)),
+            Kind::One(set) => self.steps.push(Step::One(set.clone())),
             Kind::At(place) => self.steps.push(Step::At(*place)),
             Kind::Look { ahead, negated, inner } => {
                 self.steps.push(Step::Look { ahead: *ahead, negated: *negated, inner: Program::new(inner) });
@@ -69,7 +73,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    fn add_alternatives(&mut self, nodes: &'a [Node]) {
+    fn add_alternatives(&mut self, nodes: &[Node]) {
         let mut jumps = Vec::new();
         for (index, node) in nodes.iter().enumerate() {
             let fork = self.steps.len();
@@ -88,7 +92,7 @@ impl<'a> Program<'a> {
         jumps.into_iter().for_each(|jump| self.steps[jump] = Step::Jump(end));
     }
 
-    fn add_repeat(&mut self, inner: &'a Node, min: u32, max: Option<u32>) {
+    fn add_repeat(&mut self, inner: &Node, min: u32, max: Option<u32>) {
         (0..min).for_each(|_| self.add(inner));
         match max {
             None => {
@@ -131,6 +135,11 @@ impl<'a> Program<'a> {
             !found
         });
         found
+    }
+
+    /// Whether there is a match anywhere.
+    pub fn matches(&self, text: &Chars) -> bool {
+        self.any(text, 0, true)
     }
 
     /// Whether there is a match that begins here or, with `anywhere`, later.
@@ -192,13 +201,8 @@ impl<'a> Program<'a> {
     }
 }
 
-fn look(inner: &Program<'_>, text: &Chars, at: usize, ahead: bool) -> bool {
+fn look(inner: &Program, text: &Chars, at: usize, ahead: bool) -> bool {
     if ahead { inner.any(text, at, false) } else { (0..=at).rev().any(|begin| inner.spans(text, begin, at)) }
-}
-
-/// Whether a pattern matches anywhere in a text.
-pub(super) fn matches_anywhere(node: &Node, text: &Chars) -> bool {
-    Program::new(node).any(text, 0, true)
 }
 
 /// The steps that wait for a character.

@@ -1,5 +1,7 @@
 //! What a pattern is, as a tree, and which length each part prefers.
 
+use std::rc::Rc;
+
 use crate::functions::pattern::regex::set::Set;
 
 /// Whether a part takes as much or as little as it can.
@@ -34,7 +36,7 @@ pub(super) struct Node {
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     Empty,
-    One(Set),
+    One(Rc<Set>),
     At(Place),
     Look { ahead: bool, negated: bool, inner: Box<Node> },
     Group(usize, Box<Node>),
@@ -60,6 +62,10 @@ pub(super) enum Place {
 impl Node {
     pub fn plain(kind: Kind) -> Node {
         Node { kind, prefers: Prefers::Nothing, captures: false, refers: false, mixed: false }
+    }
+
+    pub fn one(set: Set) -> Node {
+        Node::plain(Kind::One(Rc::new(set)))
     }
 
     pub fn group(number: usize, inner: Node) -> Node {

@@ -67,7 +67,7 @@ impl Syntax {
     pub fn parse(mut self) -> Result<Parsed> {
         let root = if self.flags.literal {
             let ignore_case = self.flags.ignore_case;
-            Node::concat(self.pattern.iter().map(|c| Node::plain(Kind::One(Set::one(*c, ignore_case)))).collect())
+            Node::concat(self.pattern.iter().map(|c| Node::one(Set::one(*c, ignore_case))).collect())
         } else {
             self.alternatives()?
         };
@@ -212,11 +212,11 @@ impl Syntax {
                 if self.eat("[:>:]]") {
                     return Ok(Node::plain(Kind::At(Place::WordEnd)));
                 }
-                Node::plain(Kind::One(self.bracket()?))
+                Node::one(self.bracket()?)
             }
             '.' => {
                 let not_newline = self.flags.line_dots;
-                Node::plain(Kind::One(Set { negated: true, not_newline, ..Set::default() }))
+                Node::one(Set { negated: true, not_newline, ..Set::default() })
             }
             '^' => Node::plain(Kind::At(if line { Place::LineStart } else { Place::Start })),
             '$' => Node::plain(Kind::At(if line { Place::LineEnd } else { Place::End })),
@@ -230,7 +230,7 @@ impl Syntax {
     }
 
     fn literal(&self, c: char) -> Node {
-        Node::plain(Kind::One(Set::one(c, self.flags.ignore_case)))
+        Node::one(Set::one(c, self.flags.ignore_case))
     }
 
     fn parenthesis(&mut self) -> Result<Node> {
@@ -287,7 +287,7 @@ impl Syntax {
         if let Some(item) = class_escape(c) {
             self.at += 1;
             let not_newline = self.flags.line_dots && c.is_uppercase();
-            return Ok(Node::plain(Kind::One(Set { items: vec![item], not_newline, ..Set::default() })));
+            return Ok(Node::one(Set { items: vec![item], not_newline, ..Set::default() }));
         }
         if let Some(number) = self.reference() {
             return self.back_reference(number);

@@ -1,1 +1,0 @@
-//! Calls in, the chosen overload out.
