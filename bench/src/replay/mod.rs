@@ -189,6 +189,9 @@ impl Replay {
     fn add(&mut self, sql: &str, answered: bool, mut difference: Difference) {
         let follows = difference.verdict > Verdict::Consequence && self.names_something_doubtful(sql);
         self.remember(sql, &difference);
+        if difference.verdict == Verdict::Lost {
+            eprintln!("{}: {}", difference.seen, sql.lines().take(3).collect::<Vec<_>>().join(" "));
+        }
         if follows {
             difference.verdict = Verdict::Consequence;
         }

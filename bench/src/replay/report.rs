@@ -12,11 +12,14 @@ use crate::causes;
 /// At most so many statements of one cause are written in full.
 const SHOWN: usize = 5;
 
+/// The same for rows that differ, which have many causes.
+const SHOWN_ROWS: usize = 60;
+
 /// At most so many lines of an answer.
 const LINES: usize = 12;
 
 /// Verdicts with their headings.
-const COLUMNS: [(Verdict, &str); 11] = [
+const COLUMNS: [(Verdict, &str); 12] = [
     (Verdict::Same, "same"),
     (Verdict::Refused, "refused (0A000)"),
     (Verdict::Consequence, "consequence"),
@@ -25,6 +28,7 @@ const COLUMNS: [(Verdict, &str); 11] = [
     (Verdict::Code, "other SQLSTATE"),
     (Verdict::Columns, "other columns"),
     (Verdict::Rows, "other rows"),
+    (Verdict::SystemRows, "system rows missing"),
     (Verdict::Order, "other order"),
     (Verdict::Tag, "other tag"),
     (Verdict::Lost, "connection lost"),
@@ -99,7 +103,7 @@ pub(super) fn write_differences(all: &[Replayed], path: &Path) -> io::Result<()>
     }
     for ((_, cause), entries) in &groups {
         writeln!(out, "\n==== {} × {cause}", entries.len())?;
-        for (name, entry) in entries.iter().take(SHOWN) {
+        for (name, entry) in entries.iter().take(if cause.contains("rows") { SHOWN_ROWS } else { SHOWN }) {
             writeln!(out, "-- {name}\n{}", entry.sql)?;
             writeln!(out, "   PostgreSQL: {}", indented(&entry.difference.expected))?;
             writeln!(out, "   seen:       {}", indented(&entry.difference.seen))?;
@@ -116,7 +120,7 @@ fn cause(entry: &Entry) -> String {
             format!("{} instead of {}", causes::of_message(&difference.seen), causes::of_message(&difference.expected))
         }
         Verdict::Answer => causes::of_message(&difference.expected),
-        Verdict::Rows | Verdict::Columns | Verdict::Order | Verdict::Tag => {
+        Verdict::Rows | Verdict::SystemRows | Verdict::Columns | Verdict::Order | Verdict::Tag => {
             entry.sql.split_whitespace().next().unwrap_or_default().to_ascii_uppercase()
         }
         _ => causes::of_message(&difference.seen),

@@ -55,8 +55,11 @@ impl Side {
             Err(error) => Answer { lost: Some(error.to_string()), ..Answer::default() },
         };
         self.status = answer.status;
-        if answer.lost.is_some() {
-            self.connection = None;
+        if answer.lost.is_some()
+            && let Some(connection) = self.connection.take()
+        {
+            // It may still be at work on the statement.
+            let _ = connection.cancel();
         }
         answer
     }

@@ -26,6 +26,9 @@ const PROTOCOL: i32 = 3 << 16;
 /// The number that stands for a protocol when the message asks to cancel.
 const CANCEL: i32 = 80_877_102;
 
+/// A server that does not let a session begin for so long is gone.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// One session.
 pub(crate) struct Connection {
     reader: Reader,
@@ -82,7 +85,9 @@ impl Connection {
             secret: 0,
             input: Vec::new(),
         };
+        connection.limit(PATIENCE)?;
         connection.start(url)?;
+        connection.writer.set_read_timeout(None)?;
         Ok(connection)
     }
 
@@ -219,7 +224,7 @@ impl Drop for Connection {
 fn dial(url: &Url) -> io::Result<TcpStream> {
     let mut last = io::Error::other("the host has no address");
     for address in (url.host.as_str(), url.port).to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, Duration::from_secs(10)) {
+        match TcpStream::connect_timeout(&address, PATIENCE) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
                 return Ok(stream);
