@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use skew_model::{Level, SessionId};
+use skew_model::{Key, Level, SessionId, TxnId};
 use skew_store::strategies::{Dice, Random};
 use skew_store::{Error, Options, Reads, Recency, Store};
 
@@ -63,13 +63,8 @@ fn measure(arguments: &Arguments, level: Level, recency: Recency) -> Result<[f64
         for _ in 0..EACH {
             let session = open[dice.below(open.len())];
             let txn = store.begin(session, level, Reads::Any)?;
-            for _ in 0..EACH {
-                store.statement(txn)?;
-                let key = keys[dice.below(KEYS)];
-                store.read(txn, key, &mut choice)?;
-                store.write(txn, key, Some(connection as i64))?;
-            }
-            store.commit(txn)?;
+            // Who has read an old version may be refused.
+            let _ = transaction(&mut store, txn, &keys, &mut dice, &mut choice);
         }
         let cost = (cpu_time() - started) * 1e9 / EACH as f64;
         match connection / tenth {
@@ -82,4 +77,20 @@ fn measure(arguments: &Arguments, level: Level, recency: Recency) -> Result<[f64
         }
     }
     Ok([first, last, middle, megabytes()])
+}
+
+fn transaction(
+    store: &mut Store<i64>,
+    txn: TxnId,
+    keys: &[Key],
+    dice: &mut Dice,
+    choice: &mut Random,
+) -> Result<(), Error> {
+    for value in 0..EACH {
+        store.statement(txn)?;
+        let key = keys[dice.below(keys.len())];
+        store.read(txn, key, choice)?;
+        store.write(txn, key, Some(value as i64))?;
+    }
+    store.commit(txn)
 }

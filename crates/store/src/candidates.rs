@@ -173,7 +173,7 @@ impl Engine {
             candidates.dead.resize(self.before.width(), 0);
             candidates.first = 0;
         } else {
-            self.before_any(&candidates.floors, &mut candidates.dead);
+            self.keep_last(&mut candidates.floors, &mut candidates.dead);
             let dead = &candidates.dead;
             let in_chains = chains.iter().filter_map(|chain| {
                 let first = chain.up_to(dead[chain.session as usize]);
@@ -195,8 +195,15 @@ impl Engine {
 
     /// From the last version on that the reader must see.
     fn closed_range(&self, reader: Txn, key: u32, candidates: &mut Candidates) {
-        self.floors(reader, key, &mut candidates.floors);
-        let last = candidates.floors.iter().filter_map(|&floor| self.version_of(floor, key)).max();
+        let last = match self.clock(reader, reader) {
+            Some(clock) => self.last_seen(key, clock),
+            None => {
+                self.floors(reader, key, &mut candidates.floors);
+                candidates.floors.iter().filter_map(|&floor| self.version_of(floor, key)).max()
+            }
+        };
+        candidates.floors.clear();
+        candidates.floors.extend(last.map(|last| self.versions.list(key)[last].writer));
         candidates.first = last.map_or(0, |last| 1 + last);
         candidates.drawn = 1 + self.versions.list(key).len() - candidates.first;
     }
@@ -228,13 +235,22 @@ impl Engine {
         if source == INIT || self.is_cause(source, reader) {
             return true;
         }
-        let (mut floors, mut in_question) = (Vec::new(), Vec::new());
+        let mut in_question = Vec::new();
         self.reads_in_question(reader, source, &mut in_question);
         in_question.into_iter().map(|at| &self.running(reader).reads[at]).all(|read| {
-            self.new_floors(reader, source, read.key, &mut floors);
-            let version = self.version_of(read.source, read.key);
-            floors.iter().all(|&floor| self.version_of(floor, read.key) <= version)
+            let shown = self.clock(reader, source).and_then(|clock| self.last_seen(read.key, clock));
+            let shown = shown.max(self.version_of(source, read.key));
+            shown <= self.version_of(read.source, read.key)
         })
+    }
+
+    /// What comes before a transaction as far as the reader's level asks about it, where it asks for all of that.
+    fn clock(&self, reader: Txn, txn: Txn) -> Option<&[u32]> {
+        match self.txn(reader).sight {
+            Sight::Causes => Some(self.causes.row(txn)),
+            Sight::CausesAndVersions => Some(self.before.row(txn)),
+            _ => None,
+        }
     }
 
     fn keep_latest(&self, reader: Txn, key: u32, reads: Reads, candidates: &mut Candidates) {

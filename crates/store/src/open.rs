@@ -5,6 +5,8 @@
 //! cycle. `before` holds its closure as clocks; an edge is followed forward only to transactions that it tells
 //! something new, so a read costs as much as it changes.
 
+use std::cmp::Reverse;
+
 use crate::clocks::{covers, join};
 use crate::engine::{Engine, Order};
 use crate::running::{FEW, Read};
@@ -215,11 +217,6 @@ impl Engine {
         if self.txn(reader).sight != Sight::Causes || running.reads.is_empty() {
             return;
         }
-        if running.reads.len() <= FEW {
-            forbidden.resize(self.before.width(), u32::MAX);
-            running.reads.iter().for_each(|read| self.forbid(read, forbidden));
-            return;
-        }
         // What was forbidden stays so. More may be by now; that is found when a candidate is tested.
         let mut known = running.forbidden.borrow_mut();
         known.first.resize(self.before.width(), u32::MAX);
@@ -261,8 +258,24 @@ impl Engine {
         forbidden[session] <= number || self.causes.row(source).iter().zip(forbidden).any(|(seen, first)| seen >= first)
     }
 
+    /// Leaves out floors that come before others; `dead` gets everything that comes before one of them.
+    pub(crate) fn keep_last(&self, floors: &mut Vec<Txn>, dead: &mut Vec<u32>) {
+        dead.clear();
+        dead.resize(self.before.width(), 0);
+        // Who began later comes later more often.
+        floors.sort_unstable_by_key(|&floor| Reverse(floor));
+        floors.retain(|&floor| {
+            let (session, number) = self.place(floor);
+            let last = dead[session] < number;
+            if last {
+                join(dead, self.before.row(floor));
+            }
+            last
+        });
+    }
+
     /// Everything that comes before one of these.
-    pub(crate) fn before_any(&self, txns: &[Txn], clock: &mut Vec<u32>) {
+    fn before_any(&self, txns: &[Txn], clock: &mut Vec<u32>) {
         clock.clear();
         clock.resize(self.before.width(), 0);
         for &txn in txns {
@@ -341,6 +354,7 @@ impl Engine {
     pub(crate) fn read_open(&mut self, reader: Txn, key: u32, source: Txn) {
         let mut floors = Vec::new();
         self.floors(reader, key, &mut floors);
+        floors.sort_unstable_by_key(|&floor| Reverse(floor));
         for &floor in floors.iter().filter(|&&floor| floor != source) {
             self.follow(floor, source);
         }

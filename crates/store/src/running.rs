@@ -40,7 +40,7 @@ pub(crate) struct Running {
     pub(crate) known: Cell<Known>,
     /// How far `lower_bound` has got.
     pub(crate) bounds: Cell<Bounds>,
-    /// How far `forbidden` has got, in a transaction with many reads.
+    /// How far `forbidden` has got.
     pub(crate) forbidden: RefCell<Forbidden>,
     /// The keys that it has written.
     pub(crate) writes: Vec<Write>,
@@ -147,7 +147,9 @@ impl Running {
         self.source_set.clear();
         self.known.set(NOTHING_KNOWN);
         self.bounds.set(NO_BOUNDS);
-        *self.forbidden.get_mut() = Forbidden::default();
+        let forbidden = self.forbidden.get_mut();
+        forbidden.reads = 0;
+        forbidden.first.clear();
         self.writes.clear();
         self.written.clear();
     }

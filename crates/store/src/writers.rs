@@ -2,7 +2,10 @@
 //! transaction has written, and who has changed versions lately.
 
 use crate::engine::{Engine, Transaction};
-use crate::versions::{INIT, Numbered, Txn};
+use crate::versions::{Chain, INIT, Numbered, Txn, Version};
+
+/// So many of the last versions of a key are looked at before all sessions are.
+const NEAR: usize = 16;
 
 impl Engine {
     /// The same by numbers.
@@ -47,6 +50,25 @@ impl Engine {
                 found(list[index as usize].writer, Numbered { session: chain.session, number });
             }
         }
+    }
+
+    /// In a closed order, the last version of the key by transactions up to the numbers in the clock.
+    pub(crate) fn last_seen(&self, key: u32, clock: &[u32]) -> Option<usize> {
+        let (list, chains) = (self.versions.list(key), self.versions.chains(key));
+        let is_seen = |version: &Version| {
+            let (session, number) = self.place(version.writer);
+            number <= clock[session]
+        };
+        // Most often it is one of the last.
+        let near = if chains.is_empty() { 0 } else { list.len().saturating_sub(NEAR) };
+        let last = list[near..].iter().rposition(is_seen).map(|at| near + at);
+        last.or_else(|| {
+            let of_session = |chain: &Chain| {
+                let last = chain.up_to(clock[chain.session as usize]).checked_sub(1)?;
+                Some(chain.writes[last].1 as usize)
+            };
+            chains.iter().filter_map(of_session).max()
+        })
     }
 
     /// The keys that an ended transaction has written.
