@@ -3,7 +3,7 @@
 use sqlparser::ast;
 
 use crate::bind::Binder;
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Expr, ExprKind};
 use crate::types::Type;
 
@@ -51,11 +51,24 @@ impl Binder<'_> {
         Ok(case)
     }
 
+    /// Binds what decides by itself what is evaluated: a set-returning function in it would be evaluated anyway.
+    pub(super) fn without_sets<T>(&mut self, label: &str, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let before = self.frame().block.sets.len();
+        let bound = bind(self)?;
+        if self.frame().block.sets.len() == before {
+            return Ok(bound);
+        }
+        let message = format!("set-returning functions are not allowed in {label}");
+        let hint = "You might be able to move the set-returning function into a LATERAL FROM item.";
+        Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).hint(hint))
+    }
+
     /// What looks like a function but is not: COALESCE and its kin, if it is one of them.
     pub(super) fn conditional(&mut self, name: &str, args: &[&ast::Expr]) -> Result<Option<Expr>> {
         let expr = match name {
             "coalesce" => {
-                let (args, ty, modifier) = self.same_type(args, "COALESCE")?;
+                let (args, ty, modifier) =
+                    self.without_sets("COALESCE", |binder| binder.same_type(args, "COALESCE"))?;
                 with_modifier(Expr::new(ExprKind::Coalesce(args), ty), modifier)
             }
             "greatest" | "least" => {

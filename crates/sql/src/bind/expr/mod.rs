@@ -59,7 +59,7 @@ impl<'a> Binder<'a> {
             E::Exists { subquery, negated } => self.exists(subquery, *negated),
             E::Subquery(query) => self.scalar_subquery(query),
             E::Case { operand, conditions, else_result, .. } => {
-                self.case(operand.as_deref(), conditions, else_result.as_deref())
+                self.without_sets("CASE", |binder| binder.case(operand.as_deref(), conditions, else_result.as_deref()))
             }
             E::Tuple(fields) => self.row(fields),
             E::Array(array) => self.array(&array.elem),
