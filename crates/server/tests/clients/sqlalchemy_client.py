@@ -216,7 +216,8 @@ def schemas_are_reflected():
     thing = {c["name"]: c for c in found.get_columns("thing", schema="other")}
     check((thing["id"]["identity"]["always"], thing["n"]["default"], thing["twice"]["computed"]), (True, "7", {"sqltext": "(n * 2)", "persisted": True}))
     check(found.get_foreign_keys("thing", schema="other")[0]["referred_columns"], ["id"])
-    check(found.get_view_definition("titles").split(), "SELECT book.title FROM book;".split())
+    # Skew shows a view as it was written.
+    check(found.get_view_definition("titles").replace("book.title", "title").split(), "SELECT title FROM book;".split())
     check(found.get_enums()[0]["labels"], ["open", "paid"])
     check(sorted(found.get_schema_names()), ["information_schema", "other", "public"])
     check(sorted(found.get_sequence_names()), ["author_id_seq", "book_id_seq", "tag_id_seq"])

@@ -133,6 +133,7 @@ fn row_item<'a>(relation: &'a Relation, name: Option<&str>, slot: usize) -> Resu
         table: Some(relation.oid),
         row_type: table.row_type,
         columns: Columns::Table(relation.oid, table),
+        records: Vec::new(),
         open: true,
     })
 }

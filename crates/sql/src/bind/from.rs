@@ -320,7 +320,8 @@ impl<'a> Binder<'a> {
         } else {
             self.hiding_lateral(|binder| binder.settled_query(subquery))?
         };
-        let item = query_item(name(&alias.name), &query);
+        let mut item = query_item(name(&alias.name), &query);
+        item.records = self.record_columns(&query);
         aliased(From::one(Plan::Subquery(Box::new(query)), item), Some(alias))
     }
 }
@@ -401,6 +402,7 @@ fn table_from<'a>(relation: &'a Relation, oid: u32, table: &'a crate::catalog::T
         table: Some(oid),
         row_type: table.row_type,
         columns: Columns::Table(oid, table),
+        records: Vec::new(),
         open: true,
     };
     From::one(Plan::Scan(Scan { table: oid, access: Access::All, filter: None, reverse: false }), item)
@@ -423,6 +425,7 @@ fn system_from<'a>(table: &'static SystemTable) -> From<'a> {
         table: Some(table.oid),
         row_type: Type::RECORD,
         columns: Columns::List(columns.collect()),
+        records: Vec::new(),
         open: true,
     };
     From::one(Plan::Virtual(table), item)
@@ -441,7 +444,16 @@ pub(super) fn query_item<'a>(name: Arc<str>, query: &Query) -> Item<'a> {
 /// A slot of values under a name.
 pub(super) fn values_item<'a>(name: Arc<str>, columns: Vec<ItemColumn>) -> Item<'a> {
     let columns = Columns::List(columns);
-    Item { name, schema: None, slot: Some(0), table: None, row_type: Type::RECORD, columns, open: true }
+    Item {
+        name,
+        schema: None,
+        slot: Some(0),
+        table: None,
+        row_type: Type::RECORD,
+        columns,
+        records: Vec::new(),
+        open: true,
+    }
 }
 
 /// The column with this number of the first slot.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::bind::block::Block;
+use crate::bind::expr::record::Fields;
 use crate::catalog::{Oid, Table};
 use crate::ir::{ColumnRef, Expr, ExprKind, SystemColumn};
 use crate::types::{RecordShape, Type, Typed};
@@ -43,6 +44,8 @@ pub(super) struct Item<'a> {
     pub row_type: Type,
     /// Its columns.
     pub columns: Columns<'a>,
+    /// The fields of those of its columns, by position, that are records without a name.
+    pub records: Vec<(usize, Fields)>,
     /// Whether its columns can be named without it.
     pub open: bool,
 }

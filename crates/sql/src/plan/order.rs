@@ -97,11 +97,13 @@ impl Planner<'_> {
     /// How many rows an item has, its own conditions considered.
     pub(super) fn size(&self, item: &Item) -> Size {
         match &item.plan {
-            Plan::Scan(scan) => match self.choose(scan.table, item.first, &item.conditions.iter().collect::<Vec<_>>()) {
-                Some(choice) => choice.size,
-                None if item.conditions.is_empty() => Size::All,
-                None => Size::Some,
-            },
+            Plan::Scan(scan) => {
+                match self.choose(scan.table, item.first, &item.conditions.iter().collect::<Vec<_>>()) {
+                    Some(choice) => choice.size,
+                    None if item.conditions.is_empty() => Size::All,
+                    None => Size::Some,
+                }
+            }
             Plan::Function(_) | Plan::Values(_) => Size::Few,
             // What a query or a recursion gives is not known to be much.
             Plan::Subquery(_) | Plan::Cte { .. } => Size::Some,
@@ -136,7 +138,8 @@ impl Planner<'_> {
         *conditions = others;
         let (links, rest): (Vec<Condition>, Vec<Condition>) =
             mine.into_iter().partition(|condition| condition.connects(own, left.slots));
-        let plain = |conditions: Vec<Condition>| conditions.into_iter().map(|condition| condition.expr).collect::<Vec<_>>();
+        let plain =
+            |conditions: Vec<Condition>| conditions.into_iter().map(|condition| condition.expr).collect::<Vec<_>>();
         let (links, mut rest) = (plain(links), plain(rest));
         if item.lateral {
             rest.extend(links);
@@ -144,9 +147,7 @@ impl Planner<'_> {
         }
         // All rows of both sides are wanted: a hash table reads each once.
         let is_whole = left.size == Size::All && item.size == Size::All;
-        if !is_whole
-            && let Some(choice) = self.lookup(&item, &links.iter().collect::<Vec<_>>())
-        {
+        if !is_whole && let Some(choice) = self.lookup(&item, &links.iter().collect::<Vec<_>>()) {
             return self.attach_lookup(left, item, rest, links, choice);
         }
         if left.size < Size::All

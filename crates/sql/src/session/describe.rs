@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::ir::Output;
-use crate::parse::statement::{Explain, Statement};
+use crate::parse::statement::Statement;
 use crate::session::cursors::no_cursor;
 use crate::session::settings;
 use crate::storage::World;
@@ -15,7 +15,7 @@ pub(crate) fn columns(world: &mut World<'_>, statement: &Statement) -> Result<Op
     Ok(match statement {
         Statement::Show(Some(name)) => Some(texts(&[&settings::canonical(name)])),
         Statement::Show(None) => Some(texts(&["name", "setting", "description"])),
-        Statement::Explain(explain) => Some(explained(explain)),
+        Statement::Explain(explain) => Some(plan(explain.format == "json")),
         Statement::Fetch(fetch) if !fetch.only_move => {
             let cursor = world.session.cursors.get(&fetch.cursor);
             Some(cursor.ok_or_else(|| no_cursor(&fetch.cursor))?.columns.clone())
@@ -26,14 +26,14 @@ pub(crate) fn columns(world: &mut World<'_>, statement: &Statement) -> Result<Op
     })
 }
 
-/// The column of EXPLAIN.
-pub(crate) fn explained(explain: &Explain) -> Arc<[Output]> {
-    let ty = if explain.format == "json" { Type::JSON } else { Type::TEXT };
-    [Output { name: "QUERY PLAN".into(), typed: ty.into(), origin: None }].into()
-}
-
 /// Columns of text.
 pub(crate) fn texts(names: &[&str]) -> Arc<[Output]> {
     let column = |name: &&str| Output { name: (*name).into(), typed: Type::TEXT.into(), origin: None };
     names.iter().map(column).collect()
+}
+
+/// The column of EXPLAIN.
+pub(crate) fn plan(in_json: bool) -> Arc<[Output]> {
+    let ty = if in_json { Type::JSON } else { Type::TEXT };
+    Arc::new([Output { name: "QUERY PLAN".into(), typed: ty.into(), origin: None }])
 }

@@ -8,7 +8,7 @@ use crate::catalog::{Oid, Relation, RelationKind, Timing};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Run, Tuple};
 use crate::parse::statement::Statement;
-use crate::session::Outcome;
+use crate::session::{Outcome, Prepared};
 use crate::storage::World;
 
 impl World<'_> {
@@ -29,11 +29,15 @@ impl World<'_> {
         Ok(Outcome::Done("PREPARE".to_owned()))
     }
 
-    pub(crate) fn execute_named(&mut self, name: &str, arguments: &[ast::Expr]) -> Result<Outcome> {
-        let prepared = self.session.statements.get(name).cloned().ok_or_else(|| {
+    pub(crate) fn named_statement(&self, name: &str) -> Result<Prepared> {
+        self.session.statements.get(name).cloned().ok_or_else(|| {
             let message = format!("prepared statement \"{name}\" does not exist");
             SqlError::new(SqlState::INVALID_SQL_STATEMENT_NAME, message)
-        })?;
+        })
+    }
+
+    pub(crate) fn execute_named(&mut self, name: &str, arguments: &[ast::Expr]) -> Result<Outcome> {
+        let prepared = self.named_statement(name)?;
         if arguments.len() != prepared.parameters.len() {
             let message = format!("wrong number of parameters for prepared statement \"{name}\"");
             let (expected, given) = (prepared.parameters.len(), arguments.len());

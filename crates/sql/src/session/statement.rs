@@ -475,26 +475,33 @@ impl World<'_> {
     }
 
     fn explain(&mut self, explain: &Explain) -> Result<Outcome> {
-        let json = explain.format == "json";
-        if !json && explain.format != "text" && !explain.format.is_empty() {
-            return Err(SqlError::unsupported("EXPLAIN in another format than text and json"));
-        }
-        let Statement::Sql(_) = &*explain.statement else {
+        let in_json = match explain.format.as_str() {
+            "" | "text" => false,
+            "json" => true,
+            format => return Err(SqlError::unsupported(format!("EXPLAIN with FORMAT {}", format.to_uppercase()))),
+        };
+        let planned = match &*explain.statement {
+            Statement::Sql(_) => {
+                let statement = Arc::new((*explain.statement).clone());
+                self.plan(explain.text.as_str().into(), statement, &[])?
+            }
+            Statement::Execute { name, .. } if !explain.analyze => self.named_statement(name)?,
+            _ => return Err(SqlError::unsupported("EXPLAIN of this statement")),
+        };
+        let Some(query) = planned.plan.query.clone() else {
             return Err(SqlError::unsupported("EXPLAIN of this statement"));
         };
-        let statement = Arc::new((*explain.statement).clone());
-        let planned = self.plan(explain.text.as_str().into(), statement, &[])?;
-        let query = planned.plan.query.clone().expect("a query has a plan");
         if explain.analyze {
             self.run_query_statement(&planned.sql, &query)?;
         }
+        let tag = "EXPLAIN".to_owned();
+        if in_json {
+            let plan = crate::ir::print::json(&query, &self.catalog);
+            return Ok(Outcome::Rows { columns: describe::plan(true), rows: vec![vec![Datum::text(plan)]], tag });
+        }
         let text = crate::ir::print::query(&query, &self.catalog);
-        let rows = match json {
-            // The plan as a whole is one node: there are no costs to tell.
-            true => vec![vec![Datum::text("[{\"Plan\": {\"Node Type\": \"Result\"}}]")]],
-            false => text.lines().map(|line| vec![Datum::text(line)]).collect(),
-        };
-        Ok(Outcome::Rows { columns: describe::explained(explain), rows, tag: "EXPLAIN".to_owned() })
+        let rows = text.lines().map(|line| vec![Datum::text(line)]).collect();
+        Ok(Outcome::Rows { columns: describe::plan(false), rows, tag })
     }
 
     fn discard(&mut self, what: Discard) -> Result<Outcome> {

@@ -38,7 +38,16 @@ pub fn index_column(key: &IndexKey, table: &Table) -> String {
     match &key.what {
         IndexKeyKind::Column(position) => identifier(&table.columns[*position].name),
         IndexKeyKind::Expr(expr) if is_call(&expr.text) => expr.text.clone(),
-        IndexKeyKind::Expr(expr) => format!("({})", expr.text.trim_start_matches('(').trim_end_matches(')')),
+        IndexKeyKind::Expr(expr) => format!("({})", expr.text),
+    }
+}
+
+/// The same without the parentheses that PostgreSQL leaves out for people.
+pub fn pretty_index_column(key: &IndexKey, table: &Table) -> String {
+    match &key.what {
+        IndexKeyKind::Column(_) => index_column(key, table),
+        IndexKeyKind::Expr(expr) if is_call(&expr.text) => pretty(&expr.text),
+        IndexKeyKind::Expr(expr) => format!("({})", pretty(&expr.text)),
     }
 }
 

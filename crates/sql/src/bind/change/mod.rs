@@ -57,6 +57,7 @@ impl<'a> Target<'a> {
             table: Some(self.oid()),
             row_type: self.table.row_type,
             columns: Columns::Table(self.oid(), self.table),
+            records: Vec::new(),
             open: true,
         }
     }

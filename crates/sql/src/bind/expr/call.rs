@@ -277,7 +277,9 @@ impl Binder<'_> {
             let message = format!("window function {} requires an OVER clause", call.name);
             return Err(SqlError::new(SqlState::WINDOWING_ERROR, message));
         }
-        let args = self.exprs(call.args.iter().copied())?;
+        let mut args = self.exprs(call.args.iter().copied())?;
+        // JDBC writes the result of a function among its arguments, as a parameter of no type.
+        args.retain(|arg| !matches!(arg.kind, ExprKind::Param(_)) || arg.ty() != Type::VOID);
         let resolved = self.resolve(call, &args, &[])?;
         self.only_aggregates(call)?;
         self.finish_call(resolved, args)

@@ -8,7 +8,7 @@ mod column;
 mod compare;
 mod literal;
 mod operator;
-mod record;
+pub(in crate::bind) mod record;
 mod special;
 mod subquery;
 mod window;

@@ -9,11 +9,30 @@ use crate::bind::names::fold;
 use crate::catalog::{ParameterMode, Returns, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Body;
-use crate::ir::{Expr, ExprKind, SubqueryKind};
+use crate::ir::{Expr, ExprKind, Plan, Query, SubqueryKind};
 use crate::types::{RecordShape, Type, Typed};
 
 /// Names and types of fields.
 pub(in crate::bind) type Fields = Vec<(Arc<str>, Typed)>;
+
+/// The expression that a query's column comes from.
+fn made_of(plan: &Plan, at: usize) -> Option<&Expr> {
+    match plan {
+        Plan::Sort { input, .. } | Plan::With { input, .. } => made_of(input, at),
+        Plan::Limit(limit) => made_of(&limit.input, at),
+        Plan::Project { input, columns } => {
+            let made = columns.get(at)?;
+            match (&made.kind, &**input) {
+                // Set-returning functions are worked out below.
+                (ExprKind::Column(column), Plan::ProjectSet { calls, .. }) => {
+                    calls.get(column.column).filter(|call| call.ty() == made.ty()).or(Some(made))
+                }
+                _ => Some(made),
+            }
+        }
+        _ => None,
+    }
+}
 
 impl Binder<'_> {
     /// `(a, b)`, `ROW(a, b)`
@@ -109,7 +128,7 @@ impl Binder<'_> {
             },
             ExprKind::Subquery { kind: SubqueryKind::Scalar, query } if value.ty() == Type::RECORD => {
                 match &query.plan {
-                    crate::ir::Plan::Project { columns, .. } => self.fields_of(columns.first()?),
+                    Plan::Project { columns, .. } => self.fields_of(columns.first()?),
                     _ => None,
                 }
             }
@@ -117,8 +136,20 @@ impl Binder<'_> {
                 let call = self.frames.last()?.block.sets.get(column.column)?;
                 self.fields_of(call)
             }
+            ExprKind::Column(column) if value.ty() == Type::RECORD => {
+                let frame = self.frames.get(self.frames.len().checked_sub(column.up + 1)?)?;
+                let item = frame.items.iter().find(|item| item.slot == Some(column.slot))?;
+                item.records.iter().find(|(at, _)| *at == column.column).map(|(_, fields)| fields.clone())
+            }
             _ => self.composite_fields(crate::types::kind::base(value.typed, self.catalog).ty),
         }
+    }
+
+    /// The fields of the columns of a query that are records without a name, where they are known.
+    pub(in crate::bind) fn record_columns(&self, query: &Query) -> Vec<(usize, Fields)> {
+        let records = query.columns.iter().enumerate().filter(|(_, column)| column.typed.ty == Type::RECORD);
+        let fields = |(at, _)| Some((at, self.fields_of(made_of(&query.plan, at)?)?));
+        records.filter_map(fields).collect()
     }
 
     /// The fields that a user's function returns: those of its type, or its OUT parameters.

@@ -112,7 +112,8 @@ fn indexdef_column(env: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result
     };
     let Some(table) = catalog.table(index.table) else { return Ok(Datum::Null) };
     let at = usize::try_from(at - 1).unwrap_or(usize::MAX);
-    let key = index.keys.get(at).map(|key| definition::index_column(key, table));
+    let show = if args.bool(2)? { definition::pretty_index_column } else { definition::index_column };
+    let key = index.keys.get(at).map(|key| show(key, table));
     let included = || {
         let position = index.include.get(at.checked_sub(index.keys.len())?)?;
         Some(quote::identifier(&table.columns[*position].name))

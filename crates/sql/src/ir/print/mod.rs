@@ -5,12 +5,15 @@
 
 mod change;
 mod expr;
+mod json;
 mod node;
 
 use std::fmt::Write;
 
 use crate::catalog::{Catalog, Oid, RelationKind};
 use crate::ir::{Change, Cte, Expr, Plan, Query};
+
+pub use json::json;
 
 /// A query as text.
 pub fn query(query: &Query, catalog: &Catalog) -> String {
