@@ -11,6 +11,7 @@ use crate::bind::names::{Found, Qualified, fold, name, qualified};
 use crate::bind::scope::{Columns, Frame, Item, ItemColumn, shift_columns};
 use crate::catalog::{Relation, RelationKind, View};
 use crate::error::{Result, SqlError, SqlState};
+use crate::functions;
 use crate::ir::{Access, ColumnRef, Expr, ExprKind, Join, JoinKind, Plan, Query, Scan};
 use crate::system::SystemTable;
 use crate::types::{Datum, Type, Typed};
@@ -293,9 +294,9 @@ impl<'a> Binder<'a> {
     fn sequence_from(&mut self, relation: &'a Relation) -> Result<From<'a>> {
         let oid = Expr::constant(Datum::Int(relation.oid.into()), Type::REGCLASS);
         let row = vec![
-            self.call_named("skew_sequence_value", vec![oid.clone()])?,
+            internal_call("last_value", oid.clone())?,
             Expr::constant(Datum::Int(0), Type::INT8),
-            self.call_named("skew_sequence_called", vec![oid])?,
+            internal_call("is_called", oid)?,
         ];
         let names = ["last_value", "log_cnt", "is_called"];
         let columns = names.iter().zip(&row).enumerate().map(|(at, (name, value))| ItemColumn {
@@ -324,6 +325,14 @@ impl<'a> Binder<'a> {
         item.records = self.record_columns(&query);
         aliased(From::one(Plan::Subquery(Box::new(query)), item), Some(alias))
     }
+}
+
+/// The call of a function that has no name for users.
+fn internal_call(name: &str, arg: Expr) -> Result<Expr> {
+    let Some(function) = functions::internal(name) else {
+        return Err(SqlError::unsupported(format_args!("the function {name}")));
+    };
+    Ok(Expr::new(ExprKind::Call { function, args: vec![arg] }, function.returns))
 }
 
 /// Both, side by side.

@@ -116,8 +116,8 @@ fn column_size(env: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Dat
     }
     let mut out = Vec::new();
     binary::output_into(&mut out, &args[0], site.args[0].ty, env)?;
-    // A short value in a row has one byte before it.
-    Ok(Datum::Int(out.len() as i64 + if out.len() < 127 { 1 } else { 4 }))
+    // As a value has it that is not stored yet: four bytes of length before it.
+    Ok(Datum::Int(out.len() as i64 + 4))
 }
 
 /// Texts with `\XXXX`, `\+XXXXXX`, `\uXXXX` and `\UXXXXXXXX`.

@@ -39,6 +39,7 @@ use crate::types::{Datum, Type, Typed, kind};
 
 pub use json::populate::with_columns;
 pub use known::{function_number, operator_number};
+pub(crate) use registry::internal;
 pub use registry::{all_functions, all_operators, named, operators, skew};
 
 /// A built-in function or operator: one overload.

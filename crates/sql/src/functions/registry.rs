@@ -102,6 +102,9 @@ static SPREAD: &[&[Function]] = &[json::build::SPREAD, misc::SPREAD, text::join:
 /// The functions of the schema `information_schema`.
 static INFORMATION: &[&[Function]] = &[system::catalog::INFORMATION];
 
+/// What the binder calls where nobody writes a call.
+static INTERNAL: &[&[Function]] = &[system::sequences::STATE];
+
 /// The functions of the schema `skew`.
 static SKEW: &[&[Function]] = &[system::control::SKEW];
 
@@ -138,6 +141,11 @@ pub(super) fn spread(name: &str) -> &'static [&'static Function] {
 /// The functions of the schema `information_schema` with this name.
 pub(super) fn information(name: &str) -> &'static [&'static Function] {
     INFORMATION_BY_NAME.get(name).map_or(&[], Vec::as_slice)
+}
+
+/// The function with this name that only the binder calls.
+pub(crate) fn internal(name: &str) -> Option<&'static Function> {
+    INTERNAL.iter().copied().flatten().find(|function| function.name == name)
 }
 
 /// The functions of the schema `skew` with this name.

@@ -119,9 +119,32 @@ impl Cursor<'_> {
             Class::Reserved => false,
         };
         if !usable {
-            return Err(self.unexpected());
+            return Err(self.no_constant(keyword, called));
         }
         self.name_or_call()
+    }
+
+    /// Where `numeric(…)` or `varchar(…)` stops being the type of a constant.
+    fn no_constant(&mut self, keyword: K, called: bool) -> SqlError {
+        if !called || keyword.class() != Class::ColumnName {
+            return self.unexpected();
+        }
+        let mark = self.mark();
+        let parsed = match keyword {
+            K::Numeric | K::Decimal | K::Dec | K::Bit => {
+                self.take();
+                self.parenthesized(|cursor| cursor.boxed_expr()).map(|_| true)
+            }
+            _ => self.keyword_type().map(|found| found.is_some()),
+        };
+        match parsed {
+            Ok(true) => self.unexpected(),
+            Ok(false) => {
+                self.back_to(mark);
+                self.unexpected()
+            }
+            Err(error) => error,
+        }
     }
 
     fn string_at(&self, ahead: usize) -> bool {

@@ -14,7 +14,7 @@ use crate::plpgsql::machine::{Flow, Machine, shape_of};
 use crate::plpgsql::parse;
 use crate::session::transaction::Block;
 use crate::storage::World;
-use crate::types::{Datum, Type, Typed, kind};
+use crate::types::{Datum, Type, Typed, kind, names};
 
 /// How deep functions call functions: each call takes a good part of a thread's stack.
 const DEEPEST: usize = 4000;
@@ -77,20 +77,65 @@ fn make(world: &mut World<'_>, function: &UserFunction, row: Option<Typed>) -> R
 
 /// Checks a function that is being made: its syntax, and in SQL what it refers to.
 pub(crate) fn check(world: &mut World<'_>, function: &UserFunction) -> Result<()> {
-    let polymorphic = |parameter: &Parameter| kind::is_polymorphic(parameter.typed.ty);
-    if function.parameters.iter().any(polymorphic) {
-        return Err(SqlError::unsupported("a function with polymorphic parameters"));
-    }
+    let polymorphic = is_polymorphic(world, function)?;
     let setting = crate::session::settings::show(&world.session.settings, "check_function_bodies");
     if setting.is_ok_and(|on| on == "off") {
         return Ok(());
     }
     let row = (function.returns == Returns::Trigger).then_some(Typed::from(Type::RECORD));
-    match make(world, function, row)? {
+    let special = match polymorphic {
+        true => Some(crate::functions::resolve::assuming_integers(function, &world.catalog)?),
+        false => None,
+    };
+    match make(world, special.as_deref().unwrap_or(function), row)? {
         Ready::Plpgsql(_) => Ok(()),
+        // What it refers to depends on the types that it will be called with.
+        Ready::Sql(_) if polymorphic => Ok(()),
         Ready::Sql(program) => language_sql::check(world, function, &program),
     }
 }
+
+/// Whether a signature has types that stand for others; what comes out has to follow from what goes in.
+fn is_polymorphic(world: &World<'_>, function: &UserFunction) -> Result<bool> {
+    let goes_in = |parameter: &&Parameter| !matches!(parameter.mode, ParameterMode::Out | ParameterMode::Table);
+    let (ins, outs): (Vec<&Parameter>, Vec<&Parameter>) = function.parameters.iter().partition(goes_in);
+    let mut results: Vec<Type> = outs.iter().map(|parameter| parameter.typed.ty).collect();
+    if let Returns::One(typed) | Returns::Set(typed) = function.returns {
+        results.push(typed.ty);
+    }
+    let mut found = false;
+    for (family, members) in FAMILIES {
+        let name = |ty: &Type| names::display(*ty, &world.catalog);
+        let is_member = |ty: &Type| kind::is_polymorphic(*ty) && members.contains(&name(ty).as_str());
+        let takes = ins.iter().any(|parameter| is_member(&parameter.typed.ty));
+        if let Some(result) = results.iter().find(|ty| is_member(ty)).filter(|_| !takes) {
+            let message = "cannot determine result data type";
+            let detail = format!("A result of type {} requires at least one input of type {family}.", name(result));
+            return Err(SqlError::new(SqlState::INVALID_FUNCTION_DEFINITION, message).detail(detail));
+        }
+        found |= takes;
+    }
+    let covered = |name: &str| FAMILIES.iter().any(|(_, members)| members.contains(&name));
+    for ty in function.parameters.iter().map(|parameter| parameter.typed.ty).filter(|ty| kind::is_polymorphic(*ty)) {
+        let name = names::display(ty, &world.catalog);
+        if !covered(&name) {
+            return Err(SqlError::unsupported(format!("a function with parameters of type {name}")));
+        }
+    }
+    Ok(found)
+}
+
+/// The polymorphic types that say something about each other.
+const FAMILIES: [(&str, &[&str]); 2] = [
+    (
+        "anyelement, anyarray, anynonarray, anyenum, anyrange, or anymultirange",
+        &["anyelement", "anyarray", "anynonarray", "anyenum"],
+    ),
+    (
+        "anycompatible, anycompatiblearray, anycompatiblenonarray, anycompatiblerange, or anycompatiblemultirange",
+        &["anycompatible", "anycompatiblearray", "anycompatiblenonarray"],
+    ),
+];
 
 /// Calls a function that returns one value.
 pub(crate) fn call(world: &mut World<'_>, function: &Arc<UserFunction>, args: Vec<Datum>) -> Result<Datum> {

@@ -8,7 +8,9 @@ use crate::types::scalar::{invalid_syntax, trim};
 
 /// Reads an inet: an address, and the bits of its network after a slash unless they are all of it.
 pub fn parse_inet(text: &str) -> Result<String> {
-    let (address, bits) = read(text).ok_or_else(|| invalid_syntax("inet", text))?;
+    // Bytes at its end may be left out only where the bits say how much of it is the network.
+    let found = if text.contains('/') { read_network(text) } else { read(text) };
+    let (address, bits) = found.ok_or_else(|| invalid_syntax("inet", text))?;
     Ok(show(address, bits, false))
 }
 

@@ -72,7 +72,8 @@ impl Skew {
     }
 
     fn run(&mut self, sql: &str) -> Result<Vec<String>> {
-        let prepared = self.0.prepare(sql, &[])?;
+        // What psql sends ends with a semicolon, and errors may name it.
+        let prepared = self.0.prepare(&format!("{sql};"), &[])?;
         let Outcome::Rows { columns, rows, .. } = self.0.execute(&prepared, &[])? else { return Ok(Vec::new()) };
         let mut shown = Vec::new();
         for row in rows {

@@ -94,8 +94,16 @@ fn aggregate_function(resolved: &Resolved, call: &Parsed<'_>) -> Result<&'static
     let Callee::Builtin(function) = &resolved.callee else {
         return Err(SqlError::unsupported("a user's aggregate"));
     };
-    if !matches!(function.body, Body::Aggregate(_)) {
-        return Err(SqlError::unsupported(format_args!("this form of {}", call.name)));
+    let wrong = |message: String| Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+    match function.body {
+        Body::OrderedSet { .. } if call.within_group.is_empty() => {
+            return wrong(format!("WITHIN GROUP is required for ordered-set aggregate {}", call.name));
+        }
+        Body::Aggregate(_) if !call.within_group.is_empty() => {
+            return wrong(format!("{} is not an ordered-set aggregate, so it cannot have WITHIN GROUP", call.name));
+        }
+        Body::Aggregate(_) | Body::OrderedSet { .. } => {}
+        _ => return Err(SqlError::unsupported(format_args!("this form of {}", call.name))),
     }
     if call.args.is_empty() && call.within_group.is_empty() && !call.star {
         let message = format!("{}(*) must be used to call a parameterless aggregate function", call.name);

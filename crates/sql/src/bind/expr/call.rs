@@ -113,7 +113,9 @@ impl<'e> Parsed<'e> {
     /// Whether an aggregate of this name exists.
     fn is_aggregate(&self) -> bool {
         self.is_builtin_name()
-            && functions::named(&self.name).iter().any(|function| matches!(function.body, Body::Aggregate(_)))
+            && functions::named(&self.name)
+                .iter()
+                .any(|function| matches!(function.body, Body::Aggregate(_) | Body::OrderedSet { .. }))
     }
 
     fn is_window(&self) -> bool {
@@ -274,8 +276,11 @@ impl Binder<'_> {
             return self.aggregate(call);
         }
         if call.is_window() {
+            if !call.within_group.is_empty() {
+                return Err(SqlError::unsupported(format_args!("the hypothetical-set aggregate {}", call.name)));
+            }
             let message = format!("window function {} requires an OVER clause", call.name);
-            return Err(SqlError::new(SqlState::WINDOWING_ERROR, message));
+            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
         }
         let mut args = self.exprs(call.args.iter().copied())?;
         // JDBC writes the result of a function among its arguments, as a parameter of no type.

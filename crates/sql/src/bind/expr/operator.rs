@@ -162,7 +162,7 @@ impl Binder<'_> {
             converted.push(match argument {
                 Argument::Given { index, ty } => {
                     let arg = take(*index);
-                    self.argument(arg, *ty)?
+                    if keeps_unknown(resolved) { arg } else { self.argument(arg, *ty)? }
                 }
                 Argument::Gathered { indices, element, array } => {
                     let mut items = Vec::with_capacity(indices.len());
@@ -206,6 +206,11 @@ pub(in crate::bind) struct Comparison {
     pub left: Type,
     pub right: Type,
     pub returns: Type,
+}
+
+/// Whether a literal without a type stays one: the function asks for the type.
+fn keeps_unknown(resolved: &Resolved) -> bool {
+    matches!(&resolved.callee, Callee::Builtin(function) if function.name == "pg_typeof")
 }
 
 fn builtin(resolved: &Resolved) -> Result<&'static Function> {

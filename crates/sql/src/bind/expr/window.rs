@@ -37,6 +37,10 @@ impl Binder<'_> {
         let resolved = self.resolve(call, &args, &[])?;
         let function = match &resolved.callee {
             Callee::Builtin(function) if matches!(function.body, Body::Aggregate(_) | Body::Window(_)) => *function,
+            Callee::Builtin(function) if matches!(function.body, Body::OrderedSet { .. }) => {
+                let message = format!("OVER is not supported for ordered-set aggregate {}", call.name);
+                return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+            }
             _ => {
                 let message =
                     format!("OVER specified, but {} is not a window function nor an aggregate function", call.name);

@@ -165,7 +165,7 @@ fn fits_known(known: &[known::Known], args: &[Type], catalog: &Catalog) -> bool 
     known.iter().any(|known| {
         let required = known.args.len() - known.defaults();
         let fixed = if known.is_variadic() { known.args.len() - 1 } else { known.args.len() };
-        let count_fits = args.len() >= required.min(fixed) && (args.len() <= known.args.len() || known.is_variadic());
+        let count_fits = args.len() >= required && (args.len() <= known.args.len() || known.is_variadic());
         count_fits && can_become(&args[..args.len().min(fixed)], &known.args, catalog)
     })
 }
@@ -237,7 +237,52 @@ fn finish(best: &Candidate, call: &Call<'_>, catalog: &Catalog) -> Result<Resolv
         let first = arguments.len();
         arguments.extend((first..call.args.len()).map(|index| Argument::Given { index, ty: types[index] }));
     }
-    Ok(Resolved { callee: best.callee.clone(), arguments, returns })
+    let callee = match &best.callee {
+        Callee::User(function) => Callee::User(specialised(function, &best.args, call.args, catalog)?),
+        other => other.clone(),
+    };
+    Ok(Resolved { callee, arguments, returns })
+}
+
+/// A user's polymorphic function as it is in one call: with the types that the polymorphic ones stand for.
+fn specialised(
+    function: &Arc<UserFunction>,
+    declared: &[Type],
+    args: &[Type],
+    catalog: &Catalog,
+) -> Result<Arc<UserFunction>> {
+    let mut types: Vec<Type> = function.parameters.iter().map(|parameter| parameter.typed.ty).collect();
+    if let Returns::One(typed) | Returns::Set(typed) = function.returns {
+        types.push(typed.ty);
+    }
+    if !types.iter().any(|ty| polymorphic::is(*ty)) {
+        return Ok(function.clone());
+    }
+    let mut special = UserFunction::clone(function);
+    let mut stand = polymorphic::standing(declared, args, &types, catalog)?.into_iter();
+    for (parameter, ty) in special.parameters.iter_mut().zip(&mut stand) {
+        if ty != parameter.typed.ty {
+            parameter.typed = ty.into();
+        }
+    }
+    if let (Returns::One(typed) | Returns::Set(typed), Some(ty)) = (&mut special.returns, stand.next())
+        && typed.ty != ty
+    {
+        *typed = ty.into();
+    }
+    Ok(Arc::new(special))
+}
+
+/// A polymorphic function as if it were called with ints, to look whether its body makes sense.
+pub(crate) fn assuming_integers(function: &UserFunction, catalog: &Catalog) -> Result<Arc<UserFunction>> {
+    let inputs: Vec<Type> = function.parameters.iter().map(|parameter| parameter.typed.ty).collect();
+    let assumed = |ty: &Type| match kinds::display(*ty, catalog).as_str() {
+        "anyarray" | "anycompatiblearray" => Type::INT4_ARRAY,
+        _ if polymorphic::is(*ty) => Type::INT4,
+        _ => *ty,
+    };
+    let args: Vec<Type> = inputs.iter().map(assumed).collect();
+    specialised(&Arc::new(function.clone()), &inputs, &args, catalog)
 }
 
 fn declared_result(callee: &Callee) -> Type {

@@ -40,6 +40,13 @@ pub(super) fn apply(declared: &[Type], args: &[Type], returns: Type, catalog: &C
     Ok((types, family.stands_for(returns, returns)?))
 }
 
+/// What some other types of the signature stand for in a call.
+pub(super) fn standing(declared: &[Type], args: &[Type], types: &[Type], catalog: &Catalog) -> Result<Vec<Type>> {
+    let exact = exact_element(args, declared, catalog)?;
+    let family = Family { exact, compatible: compatible_element(args, declared, catalog)?, catalog };
+    types.iter().map(|ty| family.stands_for(*ty, *ty)).collect()
+}
+
 /// What the element types are in this call.
 struct Family<'a> {
     exact: Option<Type>,

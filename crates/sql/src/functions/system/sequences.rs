@@ -16,9 +16,12 @@ pub static FUNCTIONS: &[Function] = &[
     f("setval", &[T::REGCLASS, T::INT8, T::BOOL], T::INT8, |env, args, _| setval(env, args, args.bool(2)?)).volatile(),
     f("pg_get_serial_sequence", &[T::TEXT, T::TEXT], T::TEXT, serial_sequence).stable(),
     f("pg_sequence_last_value", &[T::REGCLASS], T::INT8, last_given).volatile(),
-    // What `SELECT * FROM sequence` shows.
-    f("skew_sequence_value", &[T::REGCLASS], T::INT8, |env, args, _| state(env, args, false)).volatile(),
-    f("skew_sequence_called", &[T::REGCLASS], T::BOOL, |env, args, _| state(env, args, true)).volatile(),
+];
+
+/// What `SELECT * FROM sequence` shows; nobody can call them by name.
+pub static STATE: &[Function] = &[
+    f("last_value", &[T::REGCLASS], T::INT8, |env, args, _| state(env, args, false)).volatile(),
+    f("is_called", &[T::REGCLASS], T::BOOL, |env, args, _| state(env, args, true)).volatile(),
 ];
 
 fn state(env: &mut dyn Env, args: &[Datum], called: bool) -> Result<Datum> {
