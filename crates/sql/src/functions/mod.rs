@@ -224,6 +224,8 @@ pub enum Question<'a> {
     SessionUser,
     CurrentDatabase,
     BackendPid,
+    /// Whom the connection with this number waits for.
+    Blockers(i64),
     TransactionId,
     /// `current_setting(name, missing_ok)`
     Setting {

@@ -111,6 +111,7 @@ impl Env for World<'_> {
             Question::CurrentUser | Question::SessionUser => Datum::text(&client.user),
             Question::CurrentDatabase => Datum::text(&client.database),
             Question::BackendPid => Datum::Int(client.pid.into()),
+            Question::Blockers(pid) => self.blockers(pid),
             Question::TransactionId => Datum::Int(i64::from(self.txn()?.0) + 700),
             Question::NextValue(sequence) => Datum::Int(self.next_value(sequence)?),
             Question::CurrentValue(sequence) => Datum::Int(self.current_value(sequence)?),
@@ -183,6 +184,14 @@ fn advisory_mode(shared: bool) -> Mode {
 }
 
 impl World<'_> {
+    /// The numbers of the connections that the connection with this number waits for.
+    fn blockers(&self, pid: i64) -> Datum {
+        let waiting = self.db.connections.iter().filter(|(_, other)| i64::from(other.pid) == pid);
+        let blockers = waiting.flat_map(|(owner, _)| self.db.locks.blockers_of(*owner));
+        let pids = blockers.filter_map(|owner| Some(Datum::Int(self.db.connections.get(&owner)?.pid.into())));
+        Datum::array(Type::INT4, pids.collect())
+    }
+
     fn advisory_lock(&mut self, key: AdvisoryKey, shared: bool, duration: Duration, wait: bool) -> Result<Datum> {
         let (resource, mode) = (Resource::Advisory(key), advisory_mode(shared));
         if wait {

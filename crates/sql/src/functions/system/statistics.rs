@@ -1,8 +1,9 @@
 //! What PostgreSQL counts about tables and databases. Nothing is counted here: the numbers are zero, the times NULL.
 
 use crate::error::Result;
+use crate::functions::args::Args;
 use crate::functions::define::{f, set};
-use crate::functions::{Env, Function, Site};
+use crate::functions::{Env, Function, Question, Site};
 use crate::types::{Datum, Type as T};
 
 macro_rules! counters {
@@ -49,7 +50,8 @@ pub static FUNCTIONS: &[Function] = &[
     f("pg_stat_reset_shared", &[T::TEXT], T::VOID, void).volatile(),
     f("pg_stat_reset_single_table_counters", &[T::OID], T::VOID, void).volatile(),
     f("pg_stat_reset_single_function_counters", &[T::OID], T::VOID, void).volatile(),
-    f("pg_blocking_pids", &[T::INT4], T::INT4_ARRAY, nobody).volatile(),
+    f("pg_blocking_pids", &[T::INT4], T::INT4_ARRAY, |env, args, _| env.ask(Question::Blockers(args.int(0)?)))
+        .volatile(),
     f("pg_safe_snapshot_blocking_pids", &[T::INT4], T::INT4_ARRAY, nobody).volatile(),
     f("pg_notification_queue_usage", &[], T::FLOAT8, |_, _, _| Ok(Datum::Float(0.0))).volatile(),
     f("pg_current_wal_lsn", &[], T::PG_LSN, origin).volatile(),
@@ -77,7 +79,7 @@ fn void(_: &mut dyn Env, _: &[Datum], _: &Site<'_>) -> Result<Datum> {
     Ok(Datum::text(""))
 }
 
-/// Who waits for whom is not told: nobody.
+/// No snapshot waits for another one.
 fn nobody(_: &mut dyn Env, _: &[Datum], _: &Site<'_>) -> Result<Datum> {
     Ok(Datum::array(T::INT4, Vec::new()))
 }
