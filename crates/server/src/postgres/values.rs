@@ -66,6 +66,9 @@ pub(crate) fn row(
 /// `INSERT 0 1`.
 pub(crate) fn tag(tag: &str, rows: usize) -> String {
     let command = tag.trim_end_matches(|last: char| last.is_ascii_digit()).trim_end();
+    if command == "SHOW" || command == "CALL" || command == "EXPLAIN" {
+        return command.to_owned();
+    }
     format!("{command} {rows}")
 }
 

@@ -12,7 +12,7 @@ use crate::bind::scope::Lookup;
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::same::same;
 use crate::ir::{Expr, SortKey};
-use crate::types::{Type, kind};
+use crate::types::{Type, kind, reg};
 
 impl Binder<'_> {
     /// The column of the select list that an item of ORDER BY, GROUP BY or DISTINCT ON means: by its name or number.
@@ -106,6 +106,7 @@ impl Binder<'_> {
         }
         match self.find_operator(symbol, ty, ty) {
             Ok(found) if found.left == ty || found.left == Type::TEXT => Ok(()),
+            Ok(found) if found.left == Type::OID && reg::is_reg(ty) => Ok(()),
             _ => {
                 let message = format!("could not identify {what} for type {}", self.type_name(expr.ty()));
                 let error = SqlError::new(SqlState::UNDEFINED_FUNCTION, message);

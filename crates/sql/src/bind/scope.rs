@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::bind::block::Block;
 use crate::bind::expr::record::Fields;
-use crate::catalog::{Oid, Table};
+use crate::catalog::{FIRST_USER_OID, Oid, Table};
 use crate::ir::{ColumnRef, Expr, ExprKind, SystemColumn};
-use crate::types::{RecordShape, Type, Typed};
+use crate::types::{Datum, RecordShape, Type, Typed};
 
 /// A column that FROM offers.
 #[derive(Clone, Debug)]
@@ -145,7 +145,7 @@ impl<'a> Item<'a> {
     }
 
     fn system(&self, column: SystemColumn) -> Option<ItemColumn> {
-        self.table?;
+        let table = self.table?;
         let slot = self.slot?;
         let (name, ty) = match column {
             SystemColumn::TableOid => ("tableoid", Type::OID),
@@ -155,7 +155,15 @@ impl<'a> Item<'a> {
             SystemColumn::Cmin => ("cmin", Type::CID),
             SystemColumn::Cmax => ("cmax", Type::CID),
         };
-        let expr = Expr::new(ExprKind::System { up: 0, slot, column }, ty);
+        let expr = match (column, &self.columns) {
+            // Tables that are made up have no rows of the store, but their first column is never NULL.
+            (SystemColumn::TableOid, Columns::List(columns)) if table < FIRST_USER_OID && !columns.is_empty() => {
+                let there = Expr::new(ExprKind::IsNotNull(Box::new(columns[0].expr.clone())), Type::BOOL);
+                let number = Expr::constant(Datum::Int(table.into()), Type::OID);
+                Expr::new(ExprKind::Case { operand: None, branches: vec![(there, number)], otherwise: None }, ty)
+            }
+            _ => Expr::new(ExprKind::System { up: 0, slot, column }, ty),
+        };
         Some(ItemColumn { name: name.into(), expr, origin: None })
     }
 

@@ -23,7 +23,7 @@ pub const PG_CATALOG: Oid = 11;
 /// The schema `public`.
 pub const PUBLIC: Oid = 2200;
 /// The schema `information_schema`.
-pub const INFORMATION_SCHEMA: Oid = 13183;
+pub const INFORMATION_SCHEMA: Oid = 13207;
 /// The first number of a user's object.
 pub const FIRST_USER_OID: Oid = 16384;
 

@@ -16,7 +16,12 @@ pub enum Statement {
     /// CREATE, ALTER, DROP, COMMENT, TRUNCATE: what changes the schema.
     Schema(Box<Ddl>),
     /// BEGIN, START TRANSACTION
-    Begin(Vec<TransactionMode>),
+    Begin {
+        /// Isolation, access, deferrability.
+        modes: Vec<TransactionMode>,
+        /// START TRANSACTION
+        start: bool,
+    },
     /// COMMIT, END
     Commit {
         /// AND CHAIN

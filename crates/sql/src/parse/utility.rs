@@ -13,12 +13,13 @@ use crate::parse::token::Kind;
 impl Cursor<'_> {
     /// BEGIN, START TRANSACTION
     pub(crate) fn begin(&mut self) -> Result<Statement> {
-        if self.take().kind.keyword() == K::Start {
+        let start = self.take().kind.keyword() == K::Start;
+        if start {
             self.expect_word(K::Transaction)?;
         } else {
             self.transaction_word();
         }
-        Ok(Statement::Begin(self.transaction_modes(false)?))
+        Ok(Statement::Begin { modes: self.transaction_modes(false)?, start })
     }
 
     fn transaction_word(&mut self) {

@@ -163,7 +163,7 @@ impl Machine<'_, '_> {
     pub(super) fn utility(&mut self, text: &Arc<str>, statement: &parse::Statement) -> Result<()> {
         use parse::Statement as S;
         match statement {
-            S::Begin(_) | S::Savepoint(_) | S::Release(_) | S::RollbackTo(_) => {
+            S::Begin { .. } | S::Savepoint(_) | S::Release(_) | S::RollbackTo(_) => {
                 let message = "unsupported transaction command in PL/pgSQL";
                 return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
             }

@@ -87,7 +87,7 @@ pub(super) fn check(world: &mut World<'_>, function: &UserFunction, program: &Sq
     let mut last: Option<Vec<Output>> = None;
     for part in &program.statements {
         last = match &part.statement {
-            Statement::Commit { .. } | Statement::Rollback { .. } | Statement::Begin(_) => {
+            Statement::Commit { .. } | Statement::Rollback { .. } | Statement::Begin { .. } => {
                 return Err(SqlError::unsupported("the end of a transaction in a function in SQL"));
             }
             Statement::Sql(_) => {

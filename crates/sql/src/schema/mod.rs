@@ -18,7 +18,7 @@ mod domain;
 mod drop;
 mod function;
 mod index;
-mod names;
+pub(crate) mod names;
 mod rename;
 mod rows;
 mod sequence;

@@ -17,7 +17,7 @@ pub(super) fn fold(ident: &Ident) -> Arc<str> {
 }
 
 /// The parts of a name: its schema, if one is given, and the name.
-pub(super) fn parts(name: &ObjectName) -> Result<(Option<Arc<str>>, Arc<str>)> {
+pub(crate) fn parts(name: &ObjectName) -> Result<(Option<Arc<str>>, Arc<str>)> {
     let part = |part: &ObjectNamePart| match part {
         ObjectNamePart::Identifier(ident) => Ok(fold(ident)),
         ObjectNamePart::Function(_) => Err(SqlError::unsupported("a function in a name")),
@@ -53,7 +53,7 @@ impl World<'_> {
     }
 
     /// The number of a schema.
-    pub(super) fn schema_named(&self, name: &str) -> Result<Oid> {
+    pub(crate) fn schema_named(&self, name: &str) -> Result<Oid> {
         self.catalog
             .schema(name)
             .map(|schema| schema.oid)

@@ -235,7 +235,9 @@ impl World<'_> {
         self.fill(oid, rows)?;
         if create.materialized {
             self.make_materialized(oid, schema, name, columns, query, &create.text)?;
-            return Ok(tag.to_owned());
+            if !create.with_data {
+                return Ok(tag.to_owned());
+            }
         }
         Ok(format!("SELECT {count}"))
     }

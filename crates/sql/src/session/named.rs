@@ -66,19 +66,28 @@ impl World<'_> {
 
     /// The relation that a name means.
     pub(crate) fn resolve_relation(&mut self, name: &ObjectName) -> Result<Arc<Relation>> {
-        self.find_relation(name)?
-            .ok_or_else(|| SqlError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist")))
+        if let Some(found) = self.find_relation(name)? {
+            return Ok(found);
+        }
+        let (schema, short) = crate::schema::names::parts(name)?;
+        if let Some(schema) = schema {
+            // Other than in queries, a schema that is missing is told as that.
+            self.schema_named(&schema)?;
+            let message = format!("relation \"{schema}.{short}\" does not exist");
+            return Err(SqlError::new(SqlState::UNDEFINED_TABLE, message));
+        }
+        Err(SqlError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{short}\" does not exist")))
     }
 
     /// The constraints with these names; each has to be DEFERRABLE.
     pub(crate) fn deferrable_constraints(&self, names: &[ObjectName]) -> Result<Vec<Oid>> {
         let mut found = Vec::new();
         for name in names {
-            let wanted = name.0.last().map(ToString::to_string).unwrap_or_default();
+            let (_, wanted) = crate::schema::names::parts(name)?;
             let before = found.len();
             let mut refused = false;
             let mut take = |known: &str, oid: Oid, timing: Timing| {
-                if known == wanted {
+                if *known == *wanted {
                     refused |= timing == Timing::Immediate;
                     found.push(oid);
                 }

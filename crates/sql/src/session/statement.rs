@@ -113,7 +113,7 @@ impl World<'_> {
         match statement {
             Statement::Empty => Ok(Outcome::Empty),
             Statement::Sql(_) => Err(SqlError::unsupported("a statement without a plan")),
-            Statement::Begin(modes) => self.begin_block(modes),
+            Statement::Begin { modes, start } => self.begin_block(modes, *start),
             Statement::Commit { chain } => self.end_block(true, *chain),
             Statement::Rollback { chain } => self.end_block(false, *chain),
             Statement::Savepoint(name) => self.savepoint(name),
@@ -198,7 +198,7 @@ impl World<'_> {
         }
     }
 
-    fn begin_block(&mut self, modes: &[TransactionMode]) -> Result<Outcome> {
+    fn begin_block(&mut self, modes: &[TransactionMode], start: bool) -> Result<Outcome> {
         match &mut self.session.transaction {
             Some(transaction) if transaction.block == Block::Explicit => {
                 let message = "there is already a transaction in progress";
@@ -208,7 +208,7 @@ impl World<'_> {
             None => self.session.begin(&self.db, Block::Explicit),
         }
         self.set_modes(modes)?;
-        Ok(Outcome::Done("BEGIN".to_owned()))
+        Ok(Outcome::Done(if start { "START TRANSACTION" } else { "BEGIN" }.to_owned()))
     }
 
     fn set_modes(&mut self, modes: &[TransactionMode]) -> Result<()> {

@@ -1,105 +1,33 @@
-//! What there is once: schemas, databases, roles, tablespaces, methods, collations, operator classes.
+//! What there is once: schemas, databases, roles.
 
-use crate::catalog::{Oid, PG_CATALOG};
+use crate::catalog::Oid;
 use crate::storage::World;
-use crate::system::fill::{Filler, int, oid, text, yes};
+use crate::system::fill::{Filler, array, int, oid, text, yes};
+use crate::system::initial;
 use crate::types::{Datum, Type};
-
-/// The btree operator classes that indexes use: number, name, type.
-const CLASSES: &[(Oid, &str, Type)] = &[
-    (1979, "int2_ops", Type::INT2),
-    (1978, "int4_ops", Type::INT4),
-    (3124, "int8_ops", Type::INT8),
-    (1981, "oid_ops", Type::OID),
-    (424, "bool_ops", Type::BOOL),
-    (3126, "text_ops", Type::TEXT),
-    (426, "bpchar_ops", Type::BPCHAR),
-    (10028, "name_ops", Type::NAME),
-    (428, "bytea_ops", Type::BYTEA),
-    (3122, "date_ops", Type::DATE),
-    (3128, "timestamp_ops", Type::TIMESTAMP),
-    (3127, "timestamptz_ops", Type::TIMESTAMPTZ),
-    (10043, "time_ops", Type::TIME),
-    (3125, "numeric_ops", Type::NUMERIC),
-    (3123, "float8_ops", Type::FLOAT8),
-    (10027, "float4_ops", Type::FLOAT4),
-    (10065, "uuid_ops", Type::UUID),
-    (10079, "jsonb_ops", Type::JSONB),
-    (10033, "interval_ops", Type::INTERVAL),
-    (10072, "enum_ops", Type::ANYENUM),
-    (10007, "array_ops", Type::ANYARRAY),
-];
-
-/// Whether PostgreSQL shows an operator class in an index's definition: only those that are not the type's default.
-const METHODS: &[(Oid, &str, &str)] = &[
-    (2, "heap", "t"),
-    (403, "btree", "i"),
-    (405, "hash", "i"),
-    (783, "gist", "i"),
-    (2742, "gin", "i"),
-    (4000, "spgist", "i"),
-    (3580, "brin", "i"),
-];
 
 pub(super) fn fill(world: &mut World<'_>, name: &str, filler: &mut Filler) {
     match name {
         "pg_namespace" => {
             for schema in world.catalog.schemas.values() {
+                let (owner, acl) = match &*schema.name {
+                    "public" => (6171, &["pg_database_owner=UC/pg_database_owner", "=U/pg_database_owner"][..]),
+                    "pg_catalog" | "information_schema" => (10, &["postgres=UC/postgres", "=U/postgres"][..]),
+                    _ => (10, &[][..]),
+                };
+                let acl =
+                    if acl.is_empty() { Datum::Null } else { array(Type::ACLITEM, acl.iter().map(text).collect()) };
                 filler.row(&[
                     ("oid", oid(schema.oid)),
                     ("nspname", text(&schema.name)),
-                    ("nspowner", oid(if &*schema.name == "public" { 6171 } else { 10 })),
+                    ("nspowner", oid(owner)),
+                    ("nspacl", acl),
                 ]);
             }
             filler.row(&[("oid", oid(99)), ("nspname", text("pg_toast")), ("nspowner", oid(10))]);
         }
         "pg_database" => databases(world, filler),
-        "pg_roles" | "pg_authid" | "pg_user" | "pg_shadow" => roles(world, name, filler),
-        "pg_tablespace" => {
-            for (number, name) in [(1663, "pg_default"), (1664, "pg_global")] {
-                filler.row(&[("oid", oid(number)), ("spcname", text(name)), ("spcowner", oid(10))]);
-            }
-        }
-        "pg_am" => {
-            for (number, name, kind) in METHODS {
-                filler.row(&[("oid", oid(*number)), ("amname", text(name)), ("amtype", text(kind))]);
-            }
-        }
-        "pg_collation" => {
-            for (number, name, provider) in
-                [(100, "default", "d"), (950, "C", "c"), (951, "POSIX", "c"), (962, "ucs_basic", "c")]
-            {
-                filler.row(&[
-                    ("oid", oid(number)),
-                    ("collname", text(name)),
-                    ("collnamespace", oid(PG_CATALOG)),
-                    ("collowner", oid(10)),
-                    ("collprovider", text(provider)),
-                    ("collisdeterministic", yes(true)),
-                    ("collencoding", int(-1)),
-                ]);
-            }
-        }
-        "pg_opclass" => {
-            for (number, name, ty) in CLASSES {
-                filler.row(&[
-                    ("oid", oid(*number)),
-                    ("opcmethod", oid(403)),
-                    ("opcname", text(name)),
-                    ("opcnamespace", oid(PG_CATALOG)),
-                    ("opcowner", oid(10)),
-                    ("opcintype", oid(ty.0)),
-                    ("opcdefault", yes(true)),
-                ]);
-            }
-        }
-        "pg_extension" => filler.row(&[
-            ("oid", oid(13576)),
-            ("extname", text("plpgsql")),
-            ("extowner", oid(10)),
-            ("extnamespace", oid(PG_CATALOG)),
-            ("extversion", text("1.0")),
-        ]),
+        "pg_roles" | "pg_authid" | "pg_user" | "pg_shadow" | "pg_group" => roles(world, name, filler),
         _ => {}
     }
 }
@@ -126,7 +54,7 @@ fn databases(world: &World<'_>, filler: &mut Filler) {
     }
 }
 
-/// The roles: the owner of everything, and whoever is connected.
+/// The roles: the owner of everything, whoever is connected, and those that PostgreSQL has from the start.
 fn roles(world: &World<'_>, table: &str, filler: &mut Filler) {
     let mut names = vec![("postgres".to_owned(), 10)];
     let users =
@@ -138,30 +66,56 @@ fn roles(world: &World<'_>, table: &str, filler: &mut Filler) {
         }
     }
     for (name, number) in names {
-        if table == "pg_user" || table == "pg_shadow" {
-            filler.row(&[
-                ("usename", text(name)),
-                ("usesysid", oid(number)),
-                ("usecreatedb", yes(true)),
-                ("usesuper", yes(true)),
-                ("userepl", yes(true)),
-                ("usebypassrls", yes(true)),
-                ("passwd", text("********")),
-            ]);
-            continue;
-        }
-        filler.row(&[
-            ("oid", oid(number)),
-            ("rolname", text(name)),
-            ("rolsuper", yes(true)),
-            ("rolinherit", yes(true)),
-            ("rolcreaterole", yes(true)),
-            ("rolcreatedb", yes(true)),
-            ("rolcanlogin", yes(true)),
-            ("rolreplication", yes(true)),
-            ("rolbypassrls", yes(true)),
-            ("rolconnlimit", Datum::Int(-1)),
-            ("rolpassword", text("********")),
-        ]);
+        filler.row(&if table == "pg_user" || table == "pg_shadow" {
+            user(name, number)
+        } else {
+            role(name, number, true)
+        });
     }
+    let initial = initial::of("pg_authid").into_iter().flat_map(|file| file.select(["oid", "rolname"]));
+    match table {
+        "pg_roles" => initial.for_each(|[number, name]| {
+            filler.row(&role(name.to_owned(), number.parse().unwrap_or(0), false));
+        }),
+        "pg_group" => initial.for_each(|[number, name]| {
+            let members = initial::of("pg_auth_members").into_iter().flat_map(|file| file.select(["roleid", "member"]));
+            let members =
+                members.filter(|[role, _]| *role == number).map(|[_, member]| oid(member.parse().unwrap_or(0)));
+            filler.row(&[
+                ("groname", text(name)),
+                ("grosysid", oid(number.parse().unwrap_or(0))),
+                ("grolist", array(Type::OID, members.collect())),
+            ]);
+        }),
+        _ => {}
+    }
+}
+
+fn user(name: String, number: Oid) -> Vec<(&'static str, Datum)> {
+    vec![
+        ("usename", text(name)),
+        ("usesysid", oid(number)),
+        ("usecreatedb", yes(true)),
+        ("usesuper", yes(true)),
+        ("userepl", yes(true)),
+        ("usebypassrls", yes(true)),
+        ("passwd", text("********")),
+    ]
+}
+
+/// A role; those that are there from the start own nothing and cannot log in.
+fn role(name: String, number: Oid, person: bool) -> Vec<(&'static str, Datum)> {
+    vec![
+        ("oid", oid(number)),
+        ("rolname", text(name)),
+        ("rolsuper", yes(person)),
+        ("rolinherit", yes(true)),
+        ("rolcreaterole", yes(person)),
+        ("rolcreatedb", yes(person)),
+        ("rolcanlogin", yes(person)),
+        ("rolreplication", yes(person)),
+        ("rolbypassrls", yes(person)),
+        ("rolconnlimit", Datum::Int(-1)),
+        ("rolpassword", text("********")),
+    ]
 }

@@ -144,6 +144,12 @@ pub fn pretty(text: &str) -> String {
         let open = at + found;
         at = open + 1;
         let Some(close) = closing(&shown, open) else { break };
+        if is_loose(&shown, open, close) {
+            shown.replace_range(close..=close, "");
+            shown.replace_range(open..=open, "");
+            at = open;
+            continue;
+        }
         let inner = &shown[open + 1..close];
         let word = !inner.is_empty() && inner.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
         let called = shown[..open].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '"');
@@ -153,6 +159,36 @@ pub fn pretty(text: &str) -> String {
         }
     }
     shown
+}
+
+/// Whether these parentheses are around an operand of AND or OR that binds more tightly than what is around it.
+fn is_loose(text: &str, open: usize, close: usize) -> bool {
+    let (before, inner, after) = (&text[..open], &text[open + 1..close], &text[close + 1..]);
+    let beside = |word: &str| before.ends_with(&format!(" {word} ")) || after.starts_with(&format!(" {word} "));
+    let starts = before.is_empty() || before.ends_with('(') || before.ends_with(" AND ") || before.ends_with(" OR ");
+    let ends = after.is_empty() || after.starts_with(')') || after.starts_with(" AND ") || after.starts_with(" OR ");
+    if !starts || !ends || !(beside("AND") || beside("OR")) {
+        return false;
+    }
+    match (at_top(inner, " OR "), at_top(inner, " AND ")) {
+        (true, _) => false,
+        (false, true) => !beside("AND"),
+        (false, false) => !at_top(inner, " ANY (") && !at_top(inner, " ALL ("),
+    }
+}
+
+/// Whether a word stands outside of parentheses and strings.
+fn at_top(text: &str, word: &str) -> bool {
+    let (mut depth, mut quoted) = (0i32, false);
+    text.char_indices().any(|(at, c)| {
+        match c {
+            '\'' => quoted = !quoted,
+            '(' if !quoted => depth += 1,
+            ')' if !quoted => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && !quoted && text[at..].starts_with(word)
+    })
 }
 
 /// Where a parenthesis closes, strings left out.

@@ -32,7 +32,7 @@ impl Filler {
     }
 }
 
-fn nothing(ty: Type) -> Datum {
+pub(super) fn nothing(ty: Type) -> Datum {
     match ty {
         Type::OID | Type::INT2 | Type::INT4 | Type::INT8 | Type::REGPROC | Type::XID => Datum::Int(0),
         Type::BOOL => Datum::Bool(false),

@@ -1,6 +1,7 @@
 //! The tables of `pg_catalog` and `information_schema`: made up from the catalog when somebody looks at them.
 //!
 //! - [`pg_catalog`], [`information_schema`]: names and types of their columns
+//! - [`initial`]: what is there in a new database
 //! - [`fill`]: rows by column name; what is not said is zero, false or NULL
 //! - [`relations`], [`types`], [`routines`], [`constraints`], [`dependencies`], [`cluster`], [`activity`]: `pg_catalog`
 //! - [`definition`]: indexes and constraints as statements
@@ -15,6 +16,7 @@ mod dependencies;
 mod fill;
 mod information;
 mod information_schema;
+pub(crate) mod initial;
 mod pg_catalog;
 mod relations;
 pub(crate) mod routines;
@@ -70,6 +72,9 @@ pub fn tables() -> impl Iterator<Item = &'static SystemTable> {
 /// The rows of a table that is made up.
 pub(crate) fn rows(world: &mut World<'_>, table: &'static SystemTable) -> Result<Arc<Vec<Arc<[Datum]>>>> {
     let mut filler = Filler::new(table);
+    if let Some(initial) = initial::of(table.name).filter(|_| table.schema == "pg_catalog") {
+        filler.rows.extend(initial.values(table, world)?.iter().cloned());
+    }
     if table.schema == "information_schema" {
         information::fill(world, table.name, &mut filler)?;
     } else {
@@ -78,7 +83,7 @@ pub(crate) fn rows(world: &mut World<'_>, table: &'static SystemTable) -> Result
     Ok(Arc::new(filler.rows))
 }
 
-/// Tables that nobody fills have no rows: there are no such objects.
+/// Adds what there is beside the initial rows. Tables that nobody fills have no others: there are no such objects.
 fn fill_catalog(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Result<()> {
     match name {
         "pg_class" => relations::classes(world, filler),
@@ -94,20 +99,13 @@ fn fill_catalog(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Resul
         "pg_type" => types::types(world, filler),
         "pg_enum" => types::labels(world, filler),
         "pg_proc" => routines::procs(world, filler),
-        "pg_language" => routines::languages(filler),
-        "pg_operator" => routines::operators(filler),
-        "pg_cast" => types::casts(filler),
         "pg_namespace"
         | "pg_database"
         | "pg_roles"
         | "pg_authid"
         | "pg_user"
         | "pg_shadow"
-        | "pg_tablespace"
-        | "pg_am"
-        | "pg_collation"
-        | "pg_opclass"
-        | "pg_extension"
+        | "pg_group"
         | "pg_available_extensions" => {
             cluster::fill(world, name, filler);
         }

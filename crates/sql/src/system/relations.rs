@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{
-    Column, Generation, INFORMATION_SCHEMA, Index, IndexKeyKind, Oid, PG_CATALOG, Relation, RelationKind, Table, View,
-};
+use crate::catalog::{Column, Generation, Index, IndexKeyKind, Oid, Relation, RelationKind, Table, View};
 use crate::functions::Env;
 use crate::storage::World;
 use crate::system::fill::{Filler, int, oid, text, vector, yes};
-use crate::system::{Kind, tables};
+use crate::system::initial;
 use crate::types::{Datum, Type, Typed, builtin, kind};
 
 /// The relations in the order of their numbers.
@@ -69,23 +67,6 @@ pub(super) fn classes(world: &mut World<'_>, filler: &mut Filler) {
             }
         }
         filler.row(&row);
-    }
-    for table in tables() {
-        let information = table.schema == "information_schema";
-        filler.row(&[
-            ("oid", oid(table.oid)),
-            ("relname", text(table.name)),
-            ("relnamespace", oid(if information { INFORMATION_SCHEMA } else { PG_CATALOG })),
-            ("relowner", oid(10)),
-            ("relpersistence", text("p")),
-            ("relkind", text(if table.kind == Kind::Table { "r" } else { "v" })),
-            ("relam", oid(if table.kind == Kind::Table { 2 } else { 0 })),
-            ("relnatts", int(table.columns.len())),
-            ("relispopulated", yes(true)),
-            ("relreplident", text("n")),
-            ("relhasindex", yes(table.kind == Kind::Table)),
-            ("relhasrules", yes(table.kind == Kind::View)),
-        ]);
     }
 }
 
@@ -157,11 +138,6 @@ pub(super) fn attributes(world: &mut World<'_>, filler: &mut Filler) {
                     filler.row(&row);
                 }
             }
-        }
-    }
-    for table in tables() {
-        for (at, (name, ty)) in table.columns.iter().enumerate() {
-            filler.row(&attribute(world, table.oid, name, (*ty).into(), at + 1));
         }
     }
 }
@@ -283,6 +259,11 @@ pub(super) fn indexes(world: &mut World<'_>, filler: &mut Filler) {
             })
             .collect();
         let constraint = index.constraint;
+        let classes = index.keys.iter().zip(&types).map(|(key, ty)| {
+            let named =
+                key.class.as_deref().and_then(|class| initial::operator_class_named(method(&index.method), class));
+            oid(named.unwrap_or_else(|| operator_class(world, *ty)))
+        });
         filler.row(&[
             ("indexrelid", oid(relation.oid)),
             ("indrelid", oid(index.table)),
@@ -297,7 +278,7 @@ pub(super) fn indexes(world: &mut World<'_>, filler: &mut Filler) {
             ("indislive", yes(true)),
             ("indkey", vector(Type::INT2, keys.chain(included).collect())),
             ("indcollation", vector(Type::OID, types.iter().map(|ty| oid(physique(world, *ty).4)).collect())),
-            ("indclass", vector(Type::OID, types.iter().map(|ty| oid(operator_class(world, *ty))).collect())),
+            ("indclass", vector(Type::OID, classes.collect())),
             ("indoption", vector(Type::INT2, options.collect())),
             ("indexprs", if expressions.is_empty() { Datum::Null } else { text(expressions.join(", ")) }),
             ("indpred", index.predicate.as_ref().map_or(Datum::Null, |predicate| text(&predicate.text))),
@@ -307,30 +288,13 @@ pub(super) fn indexes(world: &mut World<'_>, filler: &mut Filler) {
 
 /// The default btree operator class of a type, by PostgreSQL's number.
 pub(super) fn operator_class(world: &World<'_>, ty: Type) -> Oid {
-    match kind::base(ty.into(), &world.catalog).ty {
-        Type::INT2 => 1979,
-        Type::INT4 => 1978,
-        Type::INT8 => 3124,
-        Type::OID => 1981,
-        Type::BOOL => 424,
-        Type::TEXT | Type::VARCHAR => 3126,
-        Type::BPCHAR => 426,
-        Type::NAME => 10028,
-        Type::BYTEA => 428,
-        Type::DATE => 3122,
-        Type::TIMESTAMP => 3128,
-        Type::TIMESTAMPTZ => 3127,
-        Type::TIME => 10043,
-        Type::NUMERIC => 3125,
-        Type::FLOAT8 => 3123,
-        Type::FLOAT4 => 10027,
-        Type::UUID => 10065,
-        Type::JSONB => 10079,
-        Type::INTERVAL => 10033,
-        base if kind::is_enum(base, &world.catalog) => 10072,
-        base if kind::element(base, &world.catalog).is_some() => 10007,
-        _ => 0,
-    }
+    let base = match kind::base(ty.into(), &world.catalog).ty {
+        Type::VARCHAR => Type::TEXT,
+        base if kind::is_enum(base, &world.catalog) => Type::ANYENUM,
+        base if kind::element(base, &world.catalog).is_some() => Type::ANYARRAY,
+        base => base,
+    };
+    initial::operator_class(base).unwrap_or(0)
 }
 
 pub(super) fn sequences(world: &mut World<'_>, filler: &mut Filler) {

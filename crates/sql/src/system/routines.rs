@@ -1,10 +1,13 @@
-//! `pg_proc`, `pg_operator`, `pg_language`.
+//! `pg_proc`.
 
-use crate::catalog::{Language, Oid, PG_CATALOG, Parameter, ParameterMode, Returns, Volatility};
-use crate::functions::{Body, Function, all_functions, all_operators, function_number, operator_number};
+use crate::catalog::{Language, Oid, Parameter, ParameterMode, Returns, Volatility};
+use crate::functions::{Function, all_functions, function_number};
 use crate::storage::World;
 use crate::system::fill::{Filler, array, int, oid, text, vector, yes};
 use crate::types::{Datum, Type};
+
+/// The number of the language.
+const PLPGSQL: Oid = 13563;
 
 /// The first number of a built-in function that PostgreSQL does not have.
 const FIRST: u32 = 9000;
@@ -23,30 +26,6 @@ pub(crate) fn numbered() -> impl Iterator<Item = (Oid, &'static Function)> {
 }
 
 pub(super) fn procs(world: &mut World<'_>, filler: &mut Filler) {
-    for (number, function) in numbered() {
-        let kind = match function.body {
-            Body::Aggregate(_) => "a",
-            Body::Window(_) => "w",
-            _ => "f",
-        };
-        filler.row(&[
-            ("oid", oid(number)),
-            ("proname", text(function.name)),
-            ("pronamespace", oid(PG_CATALOG)),
-            ("proowner", oid(10)),
-            ("prolang", oid(12)),
-            ("procost", Datum::Float(1.0)),
-            ("prokind", text(kind)),
-            ("proisstrict", yes(function.strict)),
-            ("proretset", yes(matches!(function.body, Body::Set { .. }))),
-            ("provolatile", text(volatility(function.volatility))),
-            ("proparallel", text("s")),
-            ("pronargs", int(function.args.len())),
-            ("prorettype", oid(function.returns.0)),
-            ("proargtypes", vector(Type::OID, function.args.iter().map(|ty| oid(ty.0)).collect())),
-            ("prosrc", text(function.name)),
-        ]);
-    }
     for function in world.catalog.functions.values() {
         let input = |parameter: &&Parameter| {
             matches!(parameter.mode, ParameterMode::In | ParameterMode::InOut | ParameterMode::Variadic)
@@ -77,7 +56,7 @@ pub(super) fn procs(world: &mut World<'_>, filler: &mut Filler) {
             ("proname", text(&function.name)),
             ("pronamespace", oid(function.schema)),
             ("proowner", oid(10)),
-            ("prolang", oid(if function.language == Language::Sql { 14 } else { 13577 })),
+            ("prolang", oid(if function.language == Language::Sql { 14 } else { PLPGSQL })),
             ("procost", Datum::Float(100.0)),
             ("prokind", text(if function.procedure { "p" } else { "f" })),
             ("proisstrict", yes(function.strict)),
@@ -92,41 +71,6 @@ pub(super) fn procs(world: &mut World<'_>, filler: &mut Filler) {
             ("proargmodes", null_if(plain, array(Type::CHAR_INTERNAL, all().map(mode).collect()))),
             ("proargnames", null_if(!named, array(Type::TEXT, names))),
             ("prosrc", text(&function.body)),
-        ]);
-    }
-}
-
-pub(super) fn languages(filler: &mut Filler) {
-    for (number, name, trusted) in
-        [(12, "internal", false), (13, "c", false), (14, "sql", true), (13577, "plpgsql", true)]
-    {
-        filler.row(&[
-            ("oid", oid(number)),
-            ("lanname", text(name)),
-            ("lanowner", oid(10)),
-            ("lanispl", yes(number > 14)),
-            ("lanpltrusted", yes(trusted)),
-        ]);
-    }
-}
-
-pub(super) fn operators(filler: &mut Filler) {
-    for (own, operator) in (FIRST..).zip(all_operators()) {
-        let number = operator_number(operator).unwrap_or(own);
-        let (left, right) = match operator.args {
-            [only] => (0, only.0),
-            [left, right, ..] => (left.0, right.0),
-            [] => (0, 0),
-        };
-        filler.row(&[
-            ("oid", oid(number)),
-            ("oprname", text(operator.name)),
-            ("oprnamespace", oid(PG_CATALOG)),
-            ("oprowner", oid(10)),
-            ("oprkind", text(if operator.args.len() == 1 { "l" } else { "b" })),
-            ("oprleft", oid(left)),
-            ("oprright", oid(right)),
-            ("oprresult", oid(operator.returns.0)),
         ]);
     }
 }

@@ -1,34 +1,11 @@
-//! `pg_type`, `pg_enum`, `pg_cast`.
+//! `pg_type` and `pg_enum`.
 
-use crate::catalog::{PG_CATALOG, RelationKind, UserType, UserTypeKind};
+use crate::catalog::{RelationKind, UserType, UserTypeKind};
 use crate::storage::World;
 use crate::system::fill::{Filler, int, oid, text, yes};
-use crate::types::{Datum, Type, builtin, cast, io};
+use crate::types::{Datum, builtin, io};
 
 pub(super) fn types(world: &mut World<'_>, filler: &mut Filler) {
-    for known in builtin::all() {
-        let mut row = vec![
-            ("oid", oid(known.ty.0)),
-            ("typname", text(known.name)),
-            ("typnamespace", oid(PG_CATALOG)),
-            ("typowner", oid(10)),
-            ("typlen", int(known.length)),
-            ("typbyval", yes(known.by_value)),
-            ("typtype", text(known.kind.to_string())),
-            ("typcategory", text(known.category.to_string())),
-            ("typispreferred", yes(known.preferred)),
-            ("typisdefined", yes(true)),
-            ("typdelim", text(known.delimiter.to_string())),
-            ("typelem", oid(known.element.map_or(0, |ty| ty.0))),
-            ("typarray", oid(known.array.map_or(0, |ty| ty.0))),
-            ("typalign", text(known.align.to_string())),
-            ("typstorage", text(known.storage.to_string())),
-            ("typtypmod", Datum::Int(-1)),
-            ("typcollation", oid(known.collation)),
-        ];
-        row.extend(io::of_type(known.ty).map(functions).into_iter().flatten());
-        filler.row(&row);
-    }
     for user in world.catalog.types.values() {
         of_user(world, user, filler);
     }
@@ -130,30 +107,6 @@ pub(super) fn labels(world: &mut World<'_>, filler: &mut Filler) {
                     ("enumlabel", text(label)),
                 ]);
             }
-        }
-    }
-}
-
-pub(super) fn casts(filler: &mut Filler) {
-    let types: Vec<Type> = builtin::all().iter().map(|known| known.ty).collect();
-    for from in &types {
-        for to in &types {
-            if from == to {
-                continue;
-            }
-            let Some(context) = cast::listed(*from, *to) else { continue };
-            let letter = match context {
-                cast::CastContext::Implicit => "i",
-                cast::CastContext::Assignment => "a",
-                cast::CastContext::Explicit => "e",
-            };
-            filler.row(&[
-                ("oid", oid(from.0 << 16 | to.0 & 0xffff)),
-                ("castsource", oid(from.0)),
-                ("casttarget", oid(to.0)),
-                ("castcontext", text(letter)),
-                ("castmethod", text("f")),
-            ]);
         }
     }
 }

@@ -4,8 +4,8 @@ use crate::catalog::{Oid, RelationKind};
 use crate::error::Result;
 use crate::storage::World;
 use crate::system::fill::{Filler, oid, text, yes};
+use crate::system::initial;
 use crate::system::relations::all;
-use crate::system::{Kind, tables};
 use crate::types::Datum;
 
 pub(super) fn fill(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Result<()> {
@@ -70,12 +70,16 @@ pub(super) fn fill(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Re
         }
     }
     if name == "pg_tables" {
-        for table in tables().filter(|table| table.kind == Kind::Table) {
+        let rows = initial::of("pg_class")
+            .into_iter()
+            .flat_map(|file| file.select(["relname", "relnamespace", "relkind", "relhasindex", "reltablespace"]));
+        for [name, schema, _, indexed, space] in rows.filter(|[_, _, kind, ..]| *kind == "r") {
             filler.row(&[
-                ("schemaname", text(table.schema)),
-                ("tablename", text(table.name)),
+                ("schemaname", text(schema_name(world, schema.parse().unwrap_or(0)))),
+                ("tablename", text(name)),
                 ("tableowner", text("postgres")),
-                ("hasindexes", yes(true)),
+                ("tablespace", if space == "0" { Datum::Null } else { text("pg_global") }),
+                ("hasindexes", yes(indexed == "t")),
                 ("hasrules", yes(false)),
                 ("hastriggers", yes(false)),
                 ("rowsecurity", yes(false)),

@@ -1,8 +1,9 @@
 //! Types by name: what `format_type` shows, and what people write.
 
-use crate::catalog::{Catalog, FIRST_USER_OID, Oid};
+use crate::catalog::{Catalog, FIRST_USER_OID, INFORMATION_SCHEMA, Oid};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Env;
+use crate::system::initial;
 use crate::types::builtin;
 use crate::types::{Type, Typed, kind, modifier, quote};
 
@@ -38,7 +39,7 @@ pub fn format_type(ty: Type, modifier: Option<i32>, env: &dyn Env) -> String {
             _ => builtin.sql_name.to_owned(),
         };
     }
-    let Some(user) = kind::user(ty, catalog) else { return "???".to_owned() };
+    let Some(user) = kind::user(ty, catalog) else { return of_the_system(ty) };
     let name = quote::identifier(&user.name);
     if find_user(&user.name, env).is_some_and(|found| found == ty) {
         return name;
@@ -47,6 +48,16 @@ pub fn format_type(ty: Type, modifier: Option<i32>, env: &dyn Env) -> String {
         Some(schema) => format!("{}.{name}", quote::identifier(&schema.name)),
         None => name,
     }
+}
+
+/// The name of a type that Skew has not, but PostgreSQL has from the start.
+fn of_the_system(ty: Type) -> String {
+    let Some((name, schema)) = initial::type_name(ty) else { return "???".to_owned() };
+    if let Some(element) = initial::element(ty) {
+        return format!("{}[]", of_the_system(element));
+    }
+    let schema = if schema == INFORMATION_SCHEMA { "information_schema." } else { "" };
+    format!("{schema}{}", quote::identifier(name))
 }
 
 /// A built-in type by `typname` or by what SQL calls it, in lower case: `int`, `double precision`, `varchar`. What needs

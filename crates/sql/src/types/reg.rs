@@ -3,12 +3,13 @@
 use std::fmt::Write;
 
 use crate::catalog::ParameterMode::{In, InOut, Variadic};
-use crate::catalog::{Oid, PG_CATALOG, UserFunction};
+use crate::catalog::{INFORMATION_SCHEMA, Oid, PG_CATALOG, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Env;
+use crate::system::initial;
 use crate::system::routines::numbered;
 use crate::types::names::{format_type, search_path};
-use crate::types::{Type, io, names, quote};
+use crate::types::{Type, names, quote};
 
 /// The collations that there are, by number.
 static COLLATIONS: &[(Oid, &str)] = &[(100, "default"), (950, "C"), (951, "POSIX")];
@@ -89,7 +90,8 @@ pub fn find_relation(text: &str, env: &dyn Env) -> Result<Option<Oid>> {
     let in_schema = |schema: Oid, name: &str| {
         let made_up = || {
             let schema = catalog.schemas.get(&schema)?;
-            crate::system::table(&schema.name, name).map(|table| table.oid)
+            let made_up = crate::system::table(&schema.name, name).map(|table| table.oid);
+            made_up.or_else(|| initial::relation_named(schema.oid, name))
         };
         catalog.relation_in(schema, name).map(|relation| relation.oid).or_else(made_up)
     };
@@ -112,8 +114,10 @@ fn find_function(text: &str, env: &dyn Env) -> Result<Option<Oid>> {
     let name = parts.last().expect("a name has a part").as_str();
     let mut found = Vec::new();
     if path.contains(&PG_CATALOG) {
-        found.extend(io::number(name));
-        found.extend(numbered().filter(|(_, function)| function.name == name).map(|(number, _)| number));
+        found.extend(initial::functions_named(name));
+        if found.is_empty() {
+            found.extend(numbered().filter(|(_, function)| function.name == name).map(|(number, _)| number));
+        }
     }
     let users = catalog.functions.values();
     let named = users.filter(|function| path.contains(&function.schema) && &*function.name == name);
@@ -127,10 +131,14 @@ fn find_function(text: &str, env: &dyn Env) -> Result<Option<Oid>> {
 
 /// The name of a function.
 fn function_name(oid: Oid, env: &dyn Env) -> Option<String> {
-    let built_in = || numbered().find(|(number, _)| *number == oid).map(|(_, function)| function.name);
-    match env.catalog().functions.get(&oid) {
-        Some(function) => Some(quote::identifier(&function.name)),
-        None => io::name(oid).or_else(built_in).map(quote::identifier),
+    if let Some(function) = env.catalog().functions.get(&oid) {
+        return Some(quote::identifier(&function.name));
+    }
+    let built_in = || numbered().find(|(number, _)| *number == oid).map(|(_, function)| function.name.to_owned());
+    match initial::function(oid) {
+        Some((name, INFORMATION_SCHEMA)) => Some(format!("information_schema.{}", quote::identifier(name))),
+        Some((name, _)) => Some(quote::identifier(name)),
+        None => built_in(),
     }
 }
 
@@ -158,7 +166,9 @@ fn find_procedure(text: &str, env: &dyn Env) -> Result<Option<Oid>> {
         return Ok(Some(function.oid));
     }
     let built_in = numbered().find(|(_, function)| function.name == name && function.args == types);
-    Ok(built_in.map(|(number, _)| number).or_else(|| io::number(name)))
+    let known =
+        || initial::functions_named(name).find(|oid| initial::arguments(*oid).is_some_and(|args| args == types));
+    Ok(built_in.map(|(number, _)| number).or_else(known))
 }
 
 fn parts_of(text: &str) -> Result<Vec<String>> {
@@ -207,7 +217,10 @@ fn procedure_name(oid: Oid, env: &dyn Env) -> Option<String> {
             let inputs = function.parameters.iter().filter(|parameter| matches!(parameter.mode, In | InOut | Variadic));
             inputs.map(|parameter| parameter.typed.ty).collect()
         }
-        None => numbered().find(|(number, _)| *number == oid)?.1.args.to_vec(),
+        None => match initial::arguments(oid) {
+            Some(types) => types,
+            None => numbered().find(|(number, _)| *number == oid)?.1.args.to_vec(),
+        },
     };
     let types: Vec<String> = types.iter().map(|ty| format_type(*ty, None, env)).collect();
     Some(format!("{}({})", function_name(oid, env)?, types.join(",")))
@@ -217,10 +230,11 @@ fn procedure_name(oid: Oid, env: &dyn Env) -> Option<String> {
 pub fn relation_name(oid: Oid, env: &dyn Env) -> Option<String> {
     let catalog = env.catalog();
     let Some(relation) = catalog.relation(oid) else {
-        let table = crate::system::tables().find(|table| table.oid == oid)?;
-        return Some(match table.schema {
-            "pg_catalog" => table.name.to_owned(),
-            schema => format!("{schema}.{}", table.name),
+        let (name, schema) = initial::relation(oid)?;
+        return Some(match schema {
+            PG_CATALOG => name.to_owned(),
+            INFORMATION_SCHEMA => format!("information_schema.{name}"),
+            _ => format!("pg_toast.{name}"),
         });
     };
     let name = quote::identifier(&relation.name);

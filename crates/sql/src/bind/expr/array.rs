@@ -7,7 +7,7 @@ use crate::bind::coerce::Coercion;
 use crate::bind::expr::{mismatch, peel};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Expr, ExprKind, Subscript};
-use crate::types::{Type, Typed, kind};
+use crate::types::{Datum, Type, Typed, kind};
 
 impl Binder<'_> {
     /// `ARRAY[a, b, …]`: items of one type; items that are arrays make one more dimension.
@@ -72,6 +72,9 @@ impl Binder<'_> {
         if base.ty == Type::JSONB {
             return self.json_subscript(value, steps);
         }
+        if base.ty == Type::NAME {
+            return self.letter(value, steps);
+        }
         let Some(element) = kind::element(base.ty, self.catalog) else {
             let name = self.type_name(value.ty());
             return Err(mismatch(format!("cannot subscript type {name} because it does not support subscripting")));
@@ -81,6 +84,19 @@ impl Binder<'_> {
         let ty = if is_slice { base.ty } else { element };
         let typed = Typed { ty, modifier: base.modifier };
         Ok(Expr { kind: ExprKind::Subscript { arg: Box::new(value), indices }, typed })
+    }
+
+    /// `name[i]`: a letter, counted from zero.
+    fn letter(&mut self, value: Expr, steps: &[ast::AccessExpr]) -> Result<Expr> {
+        let mut indices = self.subscripts(steps)?;
+        let (Some(Subscript::Index(index)), true) = (indices.pop(), indices.is_empty()) else {
+            return Err(SqlError::unsupported("a slice of a name"));
+        };
+        let one = Expr::constant(Datum::Int(1), Type::INT4);
+        let place = self.operator("+", Some(index), one.clone())?;
+        let text = self.explicit(value, Type::TEXT.into())?;
+        let letter = self.call_named("substr", vec![text, place, one])?;
+        self.explicit(letter, Type::CHAR_INTERNAL.into())
     }
 
     /// The subscripts of an array; `[i]` beside a slice means `[1:i]`.

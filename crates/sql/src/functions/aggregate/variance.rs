@@ -85,7 +85,7 @@ impl Accumulator for Exact {
         }
         let over = count.multiply(&Numeric::from(self.count - i64::from(self.kind.sample)))?;
         let variance = deviation.divide(&over)?;
-        Ok(exact(if self.kind.root { variance.sqrt()? } else { variance }))
+        Ok(exact(if self.kind.root { variance.root_of_scale()? } else { variance }))
     }
 }
 

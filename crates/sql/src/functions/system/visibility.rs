@@ -85,8 +85,8 @@ fn is_first(env: &dyn Env, schema: Oid, exists_in: impl Fn(&Catalog, Oid) -> boo
 
 fn table_is_visible(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     let oid = number(args)?;
-    if let Some(table) = system::tables().find(|table| table.oid == oid) {
-        return Ok(Datum::Bool(table.schema == "pg_catalog"));
+    if let Some((_, schema)) = system::initial::relation(oid) {
+        return Ok(Datum::Bool(schema == PG_CATALOG));
     }
     let Some(relation) = env.catalog().relation(oid).cloned() else { return Ok(Datum::Null) };
     let hidden = system::table("pg_catalog", &relation.name).is_some();
@@ -101,7 +101,8 @@ fn type_is_visible(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Da
     }
     let catalog = env.catalog();
     let Some(user) = catalog.types.values().find(|user| user.ty.0 == oid || user.array.0 == oid).cloned() else {
-        return Ok(Datum::Null);
+        let initial = system::initial::type_name(T(oid));
+        return Ok(initial.map_or(Datum::Null, |(_, schema)| Datum::Bool(schema == PG_CATALOG)));
     };
     let known = |catalog: &Catalog, schema: Oid| {
         catalog.types.values().any(|other| other.schema == schema && other.name == user.name)
@@ -111,7 +112,10 @@ fn type_is_visible(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Da
 
 fn function_is_visible(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     let oid = number(args)?;
-    let Some(function) = env.catalog().functions.get(&oid) else { return Ok(Datum::Bool(true)) };
+    let Some(function) = env.catalog().functions.get(&oid) else {
+        let initial = system::initial::function(oid);
+        return Ok(initial.map_or(Datum::Null, |(_, schema)| Datum::Bool(schema == PG_CATALOG)));
+    };
     let schema = function.schema;
     Ok(Datum::Bool(schema == PG_CATALOG || names::search_path(env).contains(&schema)))
 }

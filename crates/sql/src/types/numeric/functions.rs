@@ -23,10 +23,15 @@ impl Numeric {
         }
         let Repr::Finite(decimal) = &self.0 else { return Ok(self.clone()) };
         let (weight, _) = decimal.leading();
-        let scale = chosen_scale((weight + 1) * 4 / 2 - 1, &[decimal]);
-        let root = decimal.rounded((2 * scale + 2) as i64).coefficient.magnitude().square_root();
-        let root = Decimal { coefficient: Integer::new(false, root), scale: scale + 1 };
-        Numeric::finite(root.rounded(scale as i64))
+        decimal_root(decimal, chosen_scale((weight + 1) * 4 / 2 - 1, &[decimal]))
+    }
+
+    /// The square root with as many digits after the point as the number has.
+    pub fn root_of_scale(&self) -> Result<Numeric> {
+        match &self.0 {
+            Repr::Finite(decimal) if !self.is_negative() => decimal_root(decimal, decimal.scale),
+            _ => self.sqrt(),
+        }
     }
 
     /// `exp`
@@ -90,6 +95,12 @@ impl Numeric {
             _ => Ok(None),
         }
     }
+}
+
+fn decimal_root(decimal: &Decimal, scale: usize) -> Result<Numeric> {
+    let root = decimal.rounded((2 * scale + 2) as i64).coefficient.magnitude().square_root();
+    let root = Decimal { coefficient: Integer::new(false, root), scale: scale + 1 };
+    Numeric::finite(root.rounded(scale as i64))
 }
 
 /// The scale of a result whose first digit has about this exponent: at least sixteen significant digits, and no fewer
