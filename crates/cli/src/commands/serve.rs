@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use skew_model::Level;
+use skew_server::listen::NotStarted;
 use skew_server::script::Script;
 use skew_server::tls::Certificate;
 use skew_server::{Authentication, Limits, Running, Server, Settings};
@@ -106,6 +107,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value = "strong")]
     constraints: ConstraintsArgument,
 
+    /// About how much a statement may keep in memory, in megabytes; a transaction may write four times as much
+    #[arg(long, value_name = "MB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..1 << 24))]
+    memory: u64,
+
     /// Run this file in every new database (repeatable)
     #[arg(long, value_name = "FILE")]
     load: Vec<PathBuf>,
@@ -189,9 +194,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let settings = settings(arguments)?;
     let shown = settings.clone();
     let running = Server::bind(settings).and_then(Server::start).map_err(|error| {
-        let next = match arguments.port {
-            0 => "",
-            _ => "; --port 0 takes a free port",
+        let next = match &error {
+            NotStarted::Listen(_, why) if why.kind() == io::ErrorKind::AddrInUse => "; --port 0 takes a free port",
+            _ => "",
         };
         format!("{error}{next}")
     })?;
@@ -261,6 +266,7 @@ fn options(arguments: &Arguments) -> Options {
             ConstraintsArgument::Strong => Constraints::Strong,
             ConstraintsArgument::Weak => Constraints::Weak,
         },
+        memory: usize::try_from(arguments.memory << 20).unwrap_or(usize::MAX),
     }
 }
 

@@ -5,6 +5,8 @@
 
 use skew_sql::error::{Result, SqlError, SqlState};
 use skew_sql::types::Type;
+/// Bytes as text, or 22021 with the first bytes that are none.
+pub use skew_sql::types::binary::utf8;
 
 /// A message from a client.
 #[derive(Clone, PartialEq, Debug)]
@@ -138,30 +140,6 @@ fn target<'a>(fields: &mut Fields<'a>, message: &str) -> Result<Target<'a>> {
 /// An error in the protocol.
 pub fn malformed(message: impl Into<String>) -> SqlError {
     SqlError::new(SqlState::PROTOCOL_VIOLATION, message)
-}
-
-/// Bytes as text, or 22021 with the first bytes that are none.
-pub fn utf8(bytes: &[u8]) -> Result<&str> {
-    let error = match std::str::from_utf8(bytes) {
-        Ok(text) if text.contains('\0') => return Err(not_utf8(&[0])),
-        Ok(text) => return Ok(text),
-        Err(error) => error,
-    };
-    let wrong = &bytes[error.valid_up_to()..];
-    // PostgreSQL shows as many bytes as the first one announces.
-    let announced = match wrong[0] {
-        0xc0..=0xdf => 2,
-        0xe0..=0xef => 3,
-        0xf0..=0xf7 => 4,
-        _ => 1,
-    };
-    Err(not_utf8(&wrong[..announced.min(wrong.len())]))
-}
-
-fn not_utf8(bytes: &[u8]) -> SqlError {
-    let shown: Vec<String> = bytes.iter().map(|byte| format!("0x{byte:02x}")).collect();
-    let message = format!("invalid byte sequence for encoding \"UTF8\": {}", shown.join(" "));
-    SqlError::new(SqlState::CHARACTER_NOT_IN_REPERTOIRE, message)
 }
 
 /// The fields of a message that were not read yet.

@@ -5,6 +5,7 @@
 
 mod bad_clients;
 mod clients;
+mod hungry;
 mod locks;
 mod protocol;
 mod psql;

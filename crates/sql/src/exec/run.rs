@@ -66,14 +66,17 @@ impl<'p> Run<'p> {
             Plan::Project { input, columns } => {
                 let mut node = operator::open(input, self, cx)?;
                 while let Some(tuple) = node.next(self, cx)? {
-                    let row = columns.iter().map(|column| self.eval(cx, column, &tuple)).collect::<Result<_>>()?;
+                    let row = columns.iter().map(|column| self.eval(cx, column, &tuple)).collect::<Result<Vec<_>>>()?;
+                    self.keep(cx, row_weight(&row))?;
                     rows.push(row);
                 }
             }
             plan => {
                 let mut node = operator::open(plan, self, cx)?;
                 while let Some(tuple) = node.next(self, cx)? {
-                    rows.push(values(&tuple).to_vec());
+                    let row = values(&tuple).to_vec();
+                    self.keep(cx, row_weight(&row))?;
+                    rows.push(row);
                 }
             }
         }
@@ -108,9 +111,10 @@ impl<'p> Run<'p> {
         if self.kept <= self.limits(cx).kept_bytes {
             return Ok(());
         }
-        let limit = self.limits(cx).kept_bytes;
-        Err(SqlError::new(SqlState::INSUFFICIENT_RESOURCES, "statement keeps too many rows in memory")
-            .detail(format!("A statement may keep {limit} bytes of rows for sorting, grouping and joining.")))
+        let limit = self.limits(cx).kept_bytes >> 20;
+        Err(SqlError::new(SqlState::OUT_OF_MEMORY, "statement keeps too many rows in memory").detail(format!(
+            "A statement may keep {limit} MB of rows: its result, and what it sorts, groups and joins."
+        )))
     }
 
     /// Memory that is no longer kept.
@@ -193,16 +197,14 @@ pub(crate) fn weight(tuple: &Tuple) -> usize {
     size_of::<Tuple>() + tuple.slots().map(slot).sum::<usize>()
 }
 
+/// About how much memory a row of a result takes.
+fn row_weight(row: &[Datum]) -> usize {
+    size_of::<Vec<Datum>>() + row.iter().map(Datum::weight).sum::<usize>()
+}
+
 /// About how much memory a value takes.
 pub(crate) fn datum_weight(value: &Datum) -> usize {
-    size_of::<Datum>()
-        + match value {
-            Datum::Text(text) => text.len(),
-            Datum::Bytes(bytes) => bytes.len(),
-            Datum::Array(array) => array.items.iter().map(datum_weight).sum(),
-            Datum::Record(record) => record.fields.iter().map(datum_weight).sum(),
-            _ => 0,
-        }
+    value.weight()
 }
 
 /// A broken rule of our own.

@@ -41,6 +41,7 @@ pub use json::populate::with_columns;
 pub use known::{function_number, operator_number};
 pub(crate) use registry::internal;
 pub use registry::{all_functions, all_operators, named, operators, skew};
+pub(crate) use text::fits;
 
 /// A built-in function or operator: one overload.
 #[derive(Debug)]
@@ -177,6 +178,11 @@ pub trait Accumulator {
 
     /// What it comes to.
     fn finish(&self, env: &mut dyn Env) -> Result<Datum>;
+
+    /// Whether it keeps the arguments themselves, so that its memory grows with the rows.
+    fn keeps(&self) -> bool {
+        false
+    }
 }
 
 /// The world as functions see it.

@@ -86,7 +86,8 @@ impl World<'_> {
         let default = match &parameter.default {
             Some(expr) => {
                 let bound = self.bind_assigned(expr, typed, "parameter")?;
-                Some(Arc::new(StoredExpr { text: expr.to_string(), ast: expr.clone(), ty: bound.ty() }))
+                let text = super::deparse::assigned(self, &bound, expr, typed);
+                Some(Arc::new(StoredExpr { text, ast: expr.clone(), ty: bound.ty() }))
             }
             None => None,
         };

@@ -155,6 +155,7 @@ impl SessionState {
             epoch: state.epoch,
             notifications: Vec::new(),
             wrote: false,
+            written: 0,
         });
     }
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
@@ -25,6 +26,8 @@ pub struct Database {
 pub(crate) struct Inner {
     state: Mutex<State>,
     changed: Condvar,
+    /// How many wait for the state.
+    waiting: AtomicUsize,
 }
 
 /// Everything that connections share.
@@ -106,7 +109,8 @@ impl Database {
             epoch: 0,
             options,
         };
-        Database { inner: Arc::new(Inner { state: Mutex::new(state), changed: Condvar::new() }) }
+        let inner = Inner { state: Mutex::new(state), changed: Condvar::new(), waiting: AtomicUsize::new(0) };
+        Database { inner: Arc::new(inner) }
     }
 
     /// How it behaves.
@@ -163,7 +167,16 @@ impl State {
 impl Inner {
     /// Nothing that runs under the lock leaves the state half-changed for others, so a panic does not end them.
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        match self.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(state)) => state.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                self.waiting.fetch_add(1, Ordering::Relaxed);
+                let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                self.waiting.fetch_sub(1, Ordering::Relaxed);
+                state
+            }
+        }
     }
 
     /// The state, for as long as a statement runs.
@@ -200,6 +213,19 @@ impl Held<'_> {
         let mut state = guard.unwrap_or_else(|| self.inner.lock());
         state.sleepers -= 1;
         self.guard = Some(state);
+    }
+
+    /// Whether somebody else wants to go on.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.inner.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Lets others go on for a moment.
+    pub(crate) fn give_way(&mut self) {
+        self.guard = None;
+        // Without a pause this thread would have the state back before anybody else is awake.
+        std::thread::sleep(Duration::from_micros(50));
+        self.guard = Some(self.inner.lock());
     }
 
     /// Tells who sleeps that something has changed.

@@ -56,6 +56,8 @@ pub struct Options {
     pub granularity: Granularity,
     /// Whether keys, UNIQUE and FOREIGN KEY are enforced on the committed state.
     pub constraints: Constraints,
+    /// About how many bytes of rows a statement may keep; a transaction may write four times as many.
+    pub memory: usize,
 }
 
 /// How reads choose among the versions that they may return.
@@ -96,6 +98,7 @@ impl Default for Options {
             seed: 0,
             granularity: Granularity::Cell,
             constraints: Constraints::Strong,
+            memory: 1 << 30,
         }
     }
 }

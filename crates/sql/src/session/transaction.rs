@@ -92,6 +92,8 @@ pub(crate) struct Transaction {
     pub(crate) notifications: Vec<(String, String)>,
     /// Temporary tables whose rows go, or which go themselves, with the commit.
     pub(crate) wrote: bool,
+    /// About how many bytes it has written.
+    pub(crate) written: usize,
 }
 
 /// A place to come back to.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::catalog::Catalog;
-use crate::error::{Result, SqlError, SqlState};
+use crate::error::{Result, SqlError};
 use crate::functions::{Env, Question, Settings};
 use crate::ir::Output;
 use crate::session::connection::{Connection, SessionState};
@@ -16,13 +16,7 @@ impl Connection {
         let quiet = Quiet::of(&self.session);
         match format {
             Format::Binary => binary::input(bytes, ty.into(), &quiet),
-            Format::Text => {
-                let read = std::str::from_utf8(bytes).map_err(|_| {
-                    let message = "invalid byte sequence for encoding \"UTF8\"";
-                    SqlError::new(SqlState::CHARACTER_NOT_IN_REPERTOIRE, message)
-                })?;
-                text::input(read, ty.into(), &quiet)
-            }
+            Format::Text => text::input(binary::utf8(bytes)?, ty.into(), &quiet),
         }
     }
 

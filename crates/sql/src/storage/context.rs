@@ -76,7 +76,9 @@ impl Context for World<'_> {
     }
 
     fn check_cancelled(&mut self) -> Result<()> {
-        self.interrupted()
+        self.interrupted()?;
+        self.give_way();
+        Ok(())
     }
 }
 

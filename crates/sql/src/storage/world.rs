@@ -22,6 +22,13 @@ use crate::types::Datum;
 /// How often who waits looks whether it was cancelled or its client is gone.
 const LONGEST_SLEEP: Duration = Duration::from_millis(200);
 
+/// How long a statement goes on while others want to.
+const TURN: Duration = Duration::from_millis(3);
+/// About what a written cell takes besides its value, in bytes.
+const CELL: usize = 100;
+/// What a transaction writes is kept in less memory than what a statement works on, and for longer.
+const WRITES_PER_KEPT: usize = 4;
+
 /// The world of a statement.
 pub(crate) struct World<'a> {
     pub(crate) db: Held<'a>,
@@ -41,6 +48,8 @@ pub(crate) struct World<'a> {
     pub(crate) bound: FxHashMap<Oid, Arc<BoundTable>>,
     steps: u32,
     pub(crate) limits: Limits,
+    /// Since when somebody else has wanted to go on.
+    wanted: Option<Instant>,
 }
 
 impl<'a> World<'a> {
@@ -52,6 +61,7 @@ impl<'a> World<'a> {
         let timeout =
             settings::show(&session.settings, "statement_timeout").ok().and_then(|t| settings::milliseconds(&t));
         let timeout = timeout.filter(|&ms| ms > 0).map(|ms| Duration::from_millis(ms.unsigned_abs()));
+        let limits = Limits { kept_bytes: db.options.memory, ..Limits::default() };
         World {
             db,
             session,
@@ -64,7 +74,8 @@ impl<'a> World<'a> {
             deadline: timeout.map(|timeout| Instant::now() + timeout),
             bound: FxHashMap::default(),
             steps: 0,
-            limits: Limits::default(),
+            limits,
+            wanted: None,
         }
     }
 
@@ -141,8 +152,20 @@ impl<'a> World<'a> {
     /// Writes a cell.
     pub(crate) fn write(&mut self, key: u32, value: Option<Datum>) -> Result<()> {
         let txn = self.txn()?;
+        self.count_write(value.as_ref())?;
         self.db.store.write(txn, Key(key), value).map_err(|error| store_error(&error))?;
         Ok(())
+    }
+
+    fn count_write(&mut self, value: Option<&Datum>) -> Result<()> {
+        let most = self.limits.kept_bytes.saturating_mul(WRITES_PER_KEPT);
+        let transaction = self.session.transaction.as_mut().expect("a statement runs in a transaction");
+        transaction.written += CELL + value.map_or(0, Datum::weight);
+        if transaction.written <= most {
+            return Ok(());
+        }
+        Err(SqlError::new(SqlState::OUT_OF_MEMORY, "transaction writes too much")
+            .detail(format!("A transaction may write {} MB.", most >> 20)))
     }
 
     /// Waits until the lock is had.
@@ -193,7 +216,24 @@ impl<'a> World<'a> {
     /// An error if the statement was cancelled or took too long, looked at every now and then.
     pub(crate) fn check(&mut self) -> Result<()> {
         self.steps = self.steps.wrapping_add(1);
-        if self.steps % 256 != 0 { Ok(()) } else { self.interrupted() }
+        if self.steps % 256 == 0 {
+            self.interrupted()?;
+            self.give_way();
+        }
+        Ok(())
+    }
+
+    /// A statement that takes long is one among others: each goes on for a turn.
+    pub(crate) fn give_way(&mut self) {
+        if !self.db.is_wanted() {
+            return;
+        }
+        let now = Instant::now();
+        let since = *self.wanted.get_or_insert(now);
+        if now - since >= TURN {
+            self.db.give_way();
+            self.wanted = None;
+        }
     }
 
     /// An error if the statement was cancelled or took too long.

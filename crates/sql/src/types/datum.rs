@@ -113,6 +113,20 @@ impl Datum {
         Datum::Text(text.as_ref().into())
     }
 
+    /// About how many bytes of memory it takes; what it shares with others counts in full.
+    pub fn weight(&self) -> usize {
+        size_of::<Datum>()
+            + match self {
+                Datum::Text(text) => text.len(),
+                Datum::Bytes(bytes) => bytes.len(),
+                Datum::Array(array) => array.items.iter().map(Datum::weight).sum(),
+                Datum::Record(record) => record.fields.iter().map(Datum::weight).sum(),
+                Datum::Jsonb(json) => json.weight(),
+                Datum::Numeric(_) => 32,
+                _ => 0,
+            }
+    }
+
     /// A row value.
     pub fn record(shape: Arc<RecordShape>, fields: Vec<Datum>) -> Datum {
         Datum::Record(Arc::new(RecordValue { shape, fields }))

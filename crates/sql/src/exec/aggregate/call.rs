@@ -119,7 +119,9 @@ impl CallState {
         match self {
             CallState::Fed(accumulator) => {
                 accumulator.add(cx, &scratch.args)?;
-                return Ok(0);
+                if !accumulator.keeps() {
+                    return Ok(0);
+                }
             }
             CallState::Ordered(all) => all.push((scratch.key.as_slice().into(), scratch.args.clone())),
             CallState::Distinct(all) => {
@@ -129,7 +131,8 @@ impl CallState {
                 all.insert(scratch.key.as_slice().into(), scratch.args.clone());
             }
         }
-        let bytes = scratch.key.len() + scratch.args.iter().map(datum_weight).sum::<usize>();
+        let key = if matches!(self, CallState::Fed(_)) { 0 } else { scratch.key.len() };
+        let bytes = key + scratch.args.iter().map(datum_weight).sum::<usize>();
         run.keep(cx, bytes)?;
         Ok(bytes)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::catalog::{FIRST_USER_OID, Returns, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Context, Run, Tuple};
-use crate::functions::{Body, Function, Site};
+use crate::functions::{Body, Function, Site, fits};
 use crate::ir::{Expr, ExprKind};
 use crate::types::{Datum, Typed, cast, kind};
 
@@ -70,7 +70,16 @@ impl<'p> Run<'p> {
             return Ok(Datum::Null);
         }
         match &function.body {
-            Body::Scalar(body) => body(cx, values, &Site { args: types, returns }),
+            Body::Scalar(body) => {
+                let value = body(cx, values, &Site { args: types, returns })?;
+                // What grows, grows step by step: text that is added to itself stops here.
+                match &value {
+                    Datum::Text(text) => fits(text.len())?,
+                    Datum::Bytes(bytes) => fits(bytes.len())?,
+                    _ => {}
+                }
+                Ok(value)
+            }
             Body::Set { .. } => Err(not_a_place_for_sets()),
             Body::Aggregate(_) | Body::OrderedSet { .. } | Body::Window(_) => {
                 Err(SqlError::new(SqlState::GROUPING_ERROR, format!("{} is not allowed here", function.name)))

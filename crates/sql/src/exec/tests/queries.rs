@@ -288,7 +288,7 @@ fn a_statement_that_keeps_too_much_is_stopped() {
     let mut world = Fake { limits: Limits { kept_bytes: 1000, ..Limits::default() }, ..Fake::default() };
     let many = Plan::Values((0..100).map(|i| vec![int(i)]).collect());
     let error = rows(&mut world, sort(many, vec![key(col(0, 0))]));
-    assert_eq!(error, "53000: statement keeps too many rows in memory");
+    assert_eq!(error, "53200: statement keeps too many rows in memory");
 }
 
 #[test]

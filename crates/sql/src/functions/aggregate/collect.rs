@@ -20,6 +20,10 @@ pub(in crate::functions) static FUNCTIONS: &[Function] = &[
 struct Texts(Option<String>);
 
 impl Accumulator for Texts {
+    fn keeps(&self) -> bool {
+        true
+    }
+
     fn add(&mut self, _: &mut dyn Env, args: &[Datum]) -> Result<()> {
         if args.at(0).is_null() {
             return Ok(());
@@ -44,6 +48,10 @@ impl Accumulator for Texts {
 struct Bytes(Option<Vec<u8>>);
 
 impl Accumulator for Bytes {
+    fn keeps(&self) -> bool {
+        true
+    }
+
     fn add(&mut self, _: &mut dyn Env, args: &[Datum]) -> Result<()> {
         if args.at(0).is_null() {
             return Ok(());
@@ -75,6 +83,10 @@ struct Items {
 }
 
 impl Accumulator for Items {
+    fn keeps(&self) -> bool {
+        true
+    }
+
     fn add(&mut self, _: &mut dyn Env, args: &[Datum]) -> Result<()> {
         self.items.push(args.at(0).clone());
         Ok(())
@@ -92,6 +104,10 @@ impl Accumulator for Items {
 struct Arrays(Vec<Arc<ArrayValue>>);
 
 impl Accumulator for Arrays {
+    fn keeps(&self) -> bool {
+        true
+    }
+
     fn add(&mut self, _: &mut dyn Env, args: &[Datum]) -> Result<()> {
         if args.at(0).is_null() {
             return Err(SqlError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "cannot accumulate null arrays"));

@@ -7,6 +7,7 @@ use crate::functions::args::{Args, out_of_range};
 use crate::functions::array::same;
 use crate::functions::define::f;
 use crate::functions::kinds::{ANYCOMPATIBLE, ANYCOMPATIBLEARRAY};
+use crate::functions::text::fits;
 use crate::functions::{Env, Function, Site};
 use crate::types::array::{MAX_DIMENSIONS, MAX_ITEMS};
 use crate::types::{ArrayValue, Datum, Type as T};
@@ -35,6 +36,7 @@ fn value(element: T, dimensions: Vec<(usize, i32)>, items: Vec<Datum>) -> Result
         let message = format!("array size exceeds the maximum allowed ({MAX_ITEMS})");
         return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
     }
+    fits(items.iter().map(Datum::weight).sum())?;
     let dimensions = if items.is_empty() { Vec::new() } else { dimensions };
     Ok(Datum::Array(Arc::new(ArrayValue { element, dimensions, items })))
 }
@@ -175,6 +177,7 @@ fn fill(_: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
     if lengths.is_empty() {
         count = 0;
     }
+    fits(count.saturating_mul(args.at(0).weight()))?;
     let dimensions = lengths.iter().zip(&lows).map(|(length, low)| (*length as usize, *low as i32)).collect();
     value(site.args[0].ty, dimensions, vec![args.at(0).clone(); count])
 }

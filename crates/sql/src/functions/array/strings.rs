@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::functions::args::Args;
 use crate::functions::define::{f, set};
+use crate::functions::text::fits;
 use crate::functions::{Env, Function, Site};
 use crate::types::{Datum, Type as T, text};
 
@@ -35,6 +36,7 @@ fn to_string(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
             Some(null) if item.is_null() => out.push_str(null),
             _ => text::output_into(&mut out, item, array.element, env),
         }
+        fits(out.len())?;
     }
     Ok(Datum::text(out))
 }

@@ -38,6 +38,10 @@ struct Items {
 }
 
 impl Accumulator for Items {
+    fn keeps(&self) -> bool {
+        true
+    }
+
     fn add(&mut self, env: &mut dyn Env, args: &[Datum]) -> Result<()> {
         let first = self.text.is_none();
         let text = self.text.get_or_insert_with(|| String::from("["));
@@ -61,6 +65,10 @@ struct ItemsB {
 }
 
 impl Accumulator for ItemsB {
+    fn keeps(&self) -> bool {
+        true
+    }
+
     fn add(&mut self, env: &mut dyn Env, args: &[Datum]) -> Result<()> {
         let item = to_jsonb(args.at(0), self.ty, env)?;
         self.items.get_or_insert_default().push(item);
@@ -85,6 +93,10 @@ struct Entries {
 }
 
 impl Accumulator for Entries {
+    fn keeps(&self) -> bool {
+        true
+    }
+
     fn add(&mut self, env: &mut dyn Env, args: &[Datum]) -> Result<()> {
         let key = entry_key(args.at(0), self.types[0], "field name must not be null", env)?;
         match &mut self.text {
@@ -109,6 +121,10 @@ struct EntriesB {
 }
 
 impl Accumulator for EntriesB {
+    fn keeps(&self) -> bool {
+        true
+    }
+
     fn add(&mut self, env: &mut dyn Env, args: &[Datum]) -> Result<()> {
         let key = entry_key(args.at(0), self.types[0], "field name must not be null", env)?;
         let value = to_jsonb(args.at(1), self.types[1], env)?;

@@ -6,6 +6,7 @@ use crate::functions::define::f;
 use crate::functions::pattern::like::escape_character;
 use crate::functions::pattern::matching::{Subject, positive, read_flags};
 use crate::functions::pattern::regex::{Flags, Regex, Span};
+use crate::functions::text::fits;
 use crate::functions::{Env, Function, Site};
 use crate::types::{Datum, Type as T};
 
@@ -64,7 +65,7 @@ fn replaced(args: &[Datum], flags: &str, from: usize, which: Option<usize>) -> R
             _ => {}
         }
         out.push_str(&subject.part(done, begin));
-        insert(&mut out, replacement, &subject, &spans);
+        insert(&mut out, replacement, &subject, &spans)?;
         done = end;
         if which.is_some() {
             break;
@@ -75,9 +76,10 @@ fn replaced(args: &[Datum], flags: &str, from: usize, which: Option<usize>) -> R
 }
 
 /// `\1` to `\9` are groups, `\&` is the whole match, `\\` a backslash.
-fn insert(out: &mut String, replacement: &str, subject: &Subject, spans: &[Span]) {
+fn insert(out: &mut String, replacement: &str, subject: &Subject, spans: &[Span]) -> Result<()> {
     let mut chars = replacement.chars();
     while let Some(c) = chars.next() {
+        fits(out.len())?;
         if c != '\\' {
             out.push(c);
             continue;
@@ -102,6 +104,7 @@ fn insert(out: &mut String, replacement: &str, subject: &Subject, spans: &[Span]
             None => out.push('\\'),
         }
     }
+    Ok(())
 }
 
 fn similar_to_escape(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {

@@ -6,7 +6,7 @@ use crate::catalog::{
     Catalog, Language, Oid, Parameter, ParameterMode, Relation, RelationKind, Returns, Trigger, TriggerTime,
     UserFunction, UserTypeKind, Volatility,
 };
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use crate::functions::args::Args;
 use crate::functions::define::{f, table};
 use crate::functions::{Env, Function, Site};
@@ -32,8 +32,9 @@ pub static FUNCTIONS: &[Function] = &[
     f("pg_get_viewdef", &[T::TEXT], T::TEXT, viewdef_named).stable(),
     f("pg_get_viewdef", &[T::TEXT, T::BOOL], T::TEXT, viewdef_named).stable(),
     f("pg_get_ruledef", &[T::OID], T::TEXT, nothing).stable(),
-    f("pg_get_triggerdef", &[T::OID], T::TEXT, triggerdef).stable(),
-    f("pg_get_triggerdef", &[T::OID, T::BOOL], T::TEXT, triggerdef).stable(),
+    f("pg_get_ruledef", &[T::OID, T::BOOL], T::TEXT, nothing).stable(),
+    f("pg_get_triggerdef", &[T::OID], T::TEXT, |env, args, _| triggerdef(env, args, false)).stable(),
+    f("pg_get_triggerdef", &[T::OID, T::BOOL], T::TEXT, |env, args, _| triggerdef(env, args, args.bool(1)?)).stable(),
     f("pg_get_functiondef", &[T::OID], T::TEXT, functiondef).stable(),
     f("pg_get_function_arguments", &[T::OID], T::TEXT, |env, args, _| arguments(env, args, true)).stable(),
     f("pg_get_function_identity_arguments", &[T::OID], T::TEXT, |env, args, _| arguments(env, args, false)).stable(),
@@ -55,6 +56,7 @@ pub static FUNCTIONS: &[Function] = &[
     f("pg_database_size", &[T::OID], T::INT8, size).volatile(),
     f("pg_database_size", &[T::NAME], T::INT8, size).volatile(),
     f("pg_size_pretty", &[T::INT8], T::TEXT, pretty),
+    f("pg_size_pretty", &[T::NUMERIC], T::TEXT, pretty_exact),
     f("pg_relation_filenode", &[T::REGCLASS], T::OID, |_, args, _| Ok(args.at(0).clone())).stable(),
     f("pg_index_column_has_property", &[T::REGCLASS, T::INT4, T::TEXT], T::BOOL, |_, _, _| Ok(Datum::Bool(true)))
         .stable(),
@@ -66,6 +68,14 @@ pub static FUNCTIONS: &[Function] = &[
         |_, _, _| Ok(Vec::new()),
     )
     .stable(),
+    f("pg_describe_object", &[T::OID, T::OID, T::INT4], T::TEXT, nothing).stable(),
+    table(
+        "pg_partition_tree",
+        &[T::REGCLASS],
+        &[("relid", T::REGCLASS), ("parentrelid", T::REGCLASS), ("isleaf", T::BOOL), ("level", T::INT4)],
+        |_, args, _| Ok(vec![vec![args.at(0).clone(), Datum::Null, Datum::Bool(true), Datum::Int(0)]]),
+    )
+    .volatile(),
     table("pg_partition_ancestors", &[T::REGCLASS], &[("relid", T::REGCLASS)], |_, args, _| {
         Ok(vec![vec![args.at(0).clone()]])
     })
@@ -181,7 +191,7 @@ fn viewdef_named(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datu
     some(view_text(env.catalog(), oid))
 }
 
-fn trigger_text(env: &dyn Env, relation: &Relation, trigger: &Trigger) -> String {
+fn trigger_text(env: &dyn Env, relation: &Relation, trigger: &Trigger, pretty: bool) -> String {
     let catalog = env.catalog();
     let when = match trigger.when {
         TriggerTime::Before => "BEFORE",
@@ -202,29 +212,39 @@ fn trigger_text(env: &dyn Env, relation: &Relation, trigger: &Trigger) -> String
     if trigger.truncate {
         events.push("TRUNCATE".to_owned());
     }
-    let schema = catalog.schemas.get(&relation.schema).map_or("public", |schema| &schema.name);
-    let function = catalog.functions.get(&trigger.function).map_or("", |function| &function.name);
+    let table = match pretty && visible(env, relation) {
+        true => quote::identifier(&relation.name),
+        false => in_schema(catalog, relation.schema, &relation.name),
+    };
+    let function = catalog.functions.get(&trigger.function).map_or_else(String::new, |function| {
+        match names::search_path(env).contains(&function.schema) {
+            true => quote::identifier(&function.name),
+            false => in_schema(catalog, function.schema, &function.name),
+        }
+    });
     let arguments: Vec<String> = trigger.arguments.iter().map(|argument| quote::literal(argument)).collect();
     let condition = trigger.condition.as_ref().map_or_else(String::new, |it| format!("WHEN ({}) ", it.text));
     format!(
-        "CREATE TRIGGER {} {when} {} ON {}.{} FOR EACH {} {condition}EXECUTE FUNCTION {}({})",
+        "CREATE TRIGGER {} {when} {} ON {table} FOR EACH {} {condition}EXECUTE FUNCTION {function}({})",
         quote::identifier(&trigger.name),
         events.join(" OR "),
-        quote::identifier(schema),
-        quote::identifier(&relation.name),
         if trigger.each_row { "ROW" } else { "STATEMENT" },
-        quote::identifier(function),
         arguments.join(", ")
     )
 }
 
-fn triggerdef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+fn in_schema(catalog: &Catalog, schema: Oid, name: &str) -> String {
+    let schema = catalog.schemas.get(&schema).map_or("public", |schema| &schema.name);
+    format!("{}.{}", quote::identifier(schema), quote::identifier(name))
+}
+
+fn triggerdef(env: &mut dyn Env, args: &[Datum], pretty: bool) -> Result<Datum> {
     let oid = number(args)?;
     for relation in env.catalog().relations.values() {
         if let RelationKind::Table(table) = &relation.kind
             && let Some(trigger) = table.triggers.iter().find(|trigger| trigger.oid == oid)
         {
-            return some(Some(trigger_text(env, relation, trigger)));
+            return some(Some(trigger_text(env, relation, trigger, pretty)));
         }
     }
     Ok(Datum::Null)
@@ -275,17 +295,16 @@ fn result_text(env: &dyn Env, function: &UserFunction) -> Option<String> {
 
 fn result(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     let function = user_function(env, args)?;
+    let function = function.filter(|function| !function.procedure);
     some(function.and_then(|function| result_text(env, &function)))
 }
 
 fn functiondef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     let Some(function) = user_function(env, args)? else { return Ok(Datum::Null) };
-    let schema = env.catalog().schemas.get(&function.schema).map_or("public", |schema| &schema.name).to_owned();
     let what = if function.procedure { "PROCEDURE" } else { "FUNCTION" };
     let mut text = format!(
-        "CREATE OR REPLACE {what} {}.{}({})\n",
-        quote::identifier(&schema),
-        quote::identifier(&function.name),
+        "CREATE OR REPLACE {what} {}({})\n",
+        in_schema(env.catalog(), function.schema, &function.name),
         arguments_text(env, &function, true)
     );
     if let Some(returns) = result_text(env, &function).filter(|_| !function.procedure) {
@@ -362,6 +381,12 @@ fn pretty(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
         unit = next;
     }
     Ok(Datum::text(format!("{size} {unit}")))
+}
+
+fn pretty_exact(env: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
+    let size = args.numeric(0)?.to_string().parse();
+    let size = size.map_err(|_| SqlError::unsupported("pg_size_pretty of a number that is not a whole one"))?;
+    pretty(env, &[Datum::Int(size)], site)
 }
 
 fn expand(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Vec<Vec<Datum>>> {

@@ -6,6 +6,9 @@ use crate::functions::define::{f, set};
 use crate::functions::{Constant, Env, Function, Question, Site};
 use crate::types::{ArrayValue, Datum, Type as T, names};
 
+/// The owner of the schema public, as a role.
+const DATABASE_OWNER: i64 = 6171;
+
 /// The functions.
 pub static FUNCTIONS: &[Function] = &[
     f("version", &[], T::TEXT, |_, _, _| Ok(Datum::text(VERSION))).stable(),
@@ -37,7 +40,10 @@ pub static FUNCTIONS: &[Function] = &[
     f("pg_client_encoding", &[], T::NAME, |_, _, _| Ok(Datum::text("UTF8"))).stable(),
     f("getdatabaseencoding", &[], T::NAME, |_, _, _| Ok(Datum::text("UTF8"))).stable(),
     f("pg_encoding_to_char", &[T::INT4], T::NAME, encoding).stable(),
-    f("pg_get_userbyid", &[T::OID], T::NAME, |_, _, _| Ok(Datum::text("postgres"))).stable(),
+    f("pg_get_userbyid", &[T::OID], T::NAME, |_, args, _| {
+        Ok(Datum::text(if args.int(0)? == DATABASE_OWNER { "pg_database_owner" } else { "postgres" }))
+    })
+    .stable(),
     f("pg_sleep", &[T::FLOAT8], T::VOID, sleep).volatile(),
     f("pg_notify", &[T::TEXT, T::TEXT], T::VOID, notify).with_nulls().volatile(),
     f("pg_cancel_backend", &[T::INT4], T::BOOL, |env, args, _| stop(env, args, false)).volatile(),

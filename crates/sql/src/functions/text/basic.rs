@@ -3,7 +3,7 @@
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::args::{Args, invalid_parameter};
 use crate::functions::define::f;
-use crate::functions::text::{LARGEST, too_large};
+use crate::functions::text::{LARGEST, fits, too_large};
 use crate::functions::{Env, Function, Site};
 use crate::types::{Datum, Type as T};
 
@@ -128,7 +128,13 @@ fn repeat(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
 
 fn replace(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     let (text, from, to) = (args.text(0)?, args.text(1)?, args.text(2)?);
-    Ok(if from.is_empty() { args[0].clone() } else { Datum::text(text.replace(from, to)) })
+    if from.is_empty() {
+        return Ok(args[0].clone());
+    }
+    if to.len() > from.len() {
+        fits(text.len().saturating_add(text.matches(from).count().saturating_mul(to.len())))?;
+    }
+    Ok(Datum::text(text.replace(from, to)))
 }
 
 /// Characters of the second text become those at the same place in the third, or go.

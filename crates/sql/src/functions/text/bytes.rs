@@ -7,7 +7,7 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::functions::args::{Args, invalid_parameter};
 use crate::functions::define::f;
 use crate::functions::{Env, Function, Site};
-use crate::types::{Datum, Type as T};
+use crate::types::{Datum, Type as T, binary};
 
 /// The operators.
 pub(in crate::functions) static OPERATORS: &[Function] = &[f("||", &[T::BYTEA, T::BYTEA], T::BYTEA, concatenate)];
@@ -213,13 +213,7 @@ fn text_from(args: &[Datum]) -> Result<String> {
     if encoding(args.text(1)?)? == Encoding::Latin1 {
         return Ok(bytes.iter().map(|byte| char::from(*byte)).collect());
     }
-    let valid = std::str::from_utf8(bytes).map_err(|error| {
-        let rest = &bytes[error.valid_up_to()..];
-        let shown: Vec<String> = rest.iter().take(4).map(|byte| format!("0x{byte:02x}")).collect();
-        let message = format!("invalid byte sequence for encoding \"UTF8\": {}", shown.join(" "));
-        SqlError::new(SqlState::CHARACTER_NOT_IN_REPERTOIRE, message)
-    })?;
-    Ok(valid.to_owned())
+    binary::utf8(bytes).map(str::to_owned)
 }
 
 fn convert_from(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {

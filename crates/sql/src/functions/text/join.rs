@@ -3,6 +3,7 @@
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::args::{Args, invalid_parameter, spread};
 use crate::functions::define::f;
+use crate::functions::text::fits;
 use crate::functions::{Constant, Env, Function, Site};
 use crate::types::cast::cast;
 use crate::types::{Datum, Type as T, quote, text};
@@ -67,6 +68,7 @@ fn concat_ws(env: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum
             out.push_str(separator);
         }
         text::output_into(&mut out, value, typed.ty, env);
+        fits(out.len())?;
     }
     Ok(Datum::text(out))
 }
@@ -160,6 +162,7 @@ fn format(env: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
         }
         let at = take(directive.position)?;
         let shown = shown(args.at(at), site.args[at].ty, kind, env)?;
+        fits(out.len().saturating_add(shown.len()).saturating_add(width.unsigned_abs() as usize))?;
         pad(&mut out, &shown, width.unsigned_abs() as usize, directive.left);
     }
     Ok(Datum::text(out))

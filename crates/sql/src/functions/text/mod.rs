@@ -6,14 +6,20 @@ pub(super) mod join;
 pub(super) mod pad;
 pub(super) mod pieces;
 
-use crate::error::{SqlError, SqlState};
+use crate::error::{Result, SqlError, SqlState};
 
-/// PostgreSQL's largest value.
-const LARGEST: usize = 0x3fff_ffff;
+/// The largest value that a function makes, in bytes. PostgreSQL's is four times as large; everything here is in memory,
+/// and a value may be there several times.
+const LARGEST: usize = 256 << 20;
 
 /// `54000`
 fn too_large() -> SqlError {
     SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "requested length too large")
+}
+
+/// Refuses values that are too large, before or while they are made.
+pub(crate) fn fits(bytes: usize) -> Result<()> {
+    if bytes > LARGEST { Err(too_large()) } else { Ok(()) }
 }
 
 /// `22011`

@@ -31,7 +31,7 @@ pub(crate) struct CopyIn {
 }
 
 /// A client's data may not be larger.
-const LARGEST: usize = 4 << 30;
+const LARGEST: usize = 1 << 30;
 
 impl CopyIn {
     pub(crate) fn new(statement: Arc<Statement>) -> CopyIn {

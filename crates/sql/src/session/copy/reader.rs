@@ -2,6 +2,7 @@
 
 use crate::error::{Result, SqlError, SqlState};
 use crate::session::copy::format::Format;
+use crate::types::binary;
 
 /// A field.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,9 +40,8 @@ fn bad(message: impl Into<String>) -> SqlError {
 }
 
 fn utf8(bytes: Vec<u8>) -> Result<String> {
-    String::from_utf8(bytes).map_err(|_| {
-        SqlError::new(SqlState::CHARACTER_NOT_IN_REPERTOIRE, "invalid byte sequence for encoding \"UTF8\"")
-    })
+    binary::utf8(&bytes)?;
+    Ok(String::from_utf8(bytes).expect("looked at just now"))
 }
 
 fn read_text<'a>(format: &Format, data: &'a [u8], columns: usize) -> Result<Vec<Row<'a>>> {

@@ -37,6 +37,20 @@ pub enum Json {
 }
 
 impl Json {
+    /// About how many bytes of memory it takes.
+    pub fn weight(&self) -> usize {
+        size_of::<Json>()
+            + match self {
+                Json::String(text) => text.len(),
+                Json::Array(items) => items.iter().map(Json::weight).sum(),
+                Json::Object(entries) => {
+                    entries.iter().map(|(key, value)| size_of::<String>() + key.len() + value.weight()).sum()
+                }
+                Json::Number(_) => 16,
+                Json::Null | Json::Bool(_) => 0,
+            }
+    }
+
     /// Reads a value, as `jsonb` does: whitespace and duplicate keys (but the last of each) are forgotten.
     pub fn parse(text: &str) -> Result<Json> {
         parse::parse(text)
