@@ -238,6 +238,15 @@ public class JdbcClient {
         }
     }
 
+    static void functionsAreCalled(Connection connection) throws Exception {
+        try (CallableStatement call = connection.prepareCall("{? = call twice(?)}")) {
+            call.registerOutParameter(1, Types.INTEGER);
+            call.setInt(2, 21);
+            call.execute();
+            check(call.getInt(1), 42);
+        }
+    }
+
     static void dataIsCopied(Connection connection) throws Exception {
         var copies = connection.unwrap(PGConnection.class).getCopyAPI();
         check(copies.copyIn("COPY owner FROM STDIN (FORMAT csv)", new StringReader("1,ann\n2,\"b,b\"\n")), 2L);
@@ -284,6 +293,7 @@ public class JdbcClient {
         checks.put("transactionsHaveSavepoints", JdbcClient::transactionsHaveSavepoints);
         checks.put("errorsHaveTheirFields", JdbcClient::errorsHaveTheirFields);
         checks.put("tablesAreDescribed", JdbcClient::tablesAreDescribed);
+        checks.put("functionsAreCalled", JdbcClient::functionsAreCalled);
         checks.put("dataIsCopied", JdbcClient::dataIsCopied);
         checks.put("statementsTimeOut", JdbcClient::statementsTimeOut);
         checks.put("simpleQueriesWorkToo", JdbcClient::simpleQueriesWorkToo);

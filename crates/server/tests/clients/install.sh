@@ -1,31 +1,44 @@
 #!/usr/bin/env bash
-# Gets the drivers that the client programs here need into target/clients (or $SKEW_CLIENTS): what a runtime is missing
-# for is left out, with a word.
-set -euo pipefail
+# Gets the drivers that the client programs here need into target/clients (or $SKEW_CLIENTS). What a runtime or the
+# network is missing for is left out, with a word: its test is skipped then. What is there already is left as it is.
+set -uo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 folder="${SKEW_CLIENTS:-$here/../../../../target/clients}"
-mkdir -p "$folder"
+mkdir -p "$folder" || exit 1
 folder="$(cd "$folder" && pwd)"
 
-if command -v python3 >/dev/null; then
-    [ -x "$folder/python/bin/python" ] || python3 -m venv "$folder/python"
-    "$folder/python/bin/pip" install -q 'psycopg[binary]>=3.2,<4' 'SQLAlchemy>=2.0,<2.1' 'Django>=5.2,<5.3'
-else
-    echo "left out: psycopg, SQLAlchemy and Django, since there is no python3"
-fi
+# get WHAT FILE COMMAND...: runs the command, which makes the file last, unless it is there.
+get() {
+    local what="$1" file="$2"
+    shift 2
+    [ -e "$file" ] && return
+    "$@" </dev/null || { echo "left out: $what" && rm -rf "$file"; }
+}
 
-if command -v npm >/dev/null; then
-    mkdir -p "$folder/node"
-    npm install --silent --prefix "$folder/node" pg@8
-else
-    echo "left out: node-postgres, since there is no npm"
-fi
+python_drivers() {
+    python3 -m venv "$folder/python-new" &&
+        timeout 300 "$folder/python-new/bin/python" -m pip install -q --no-input --disable-pip-version-check \
+            'psycopg[binary]>=3.2,<4' 'SQLAlchemy>=2.0,<2.1' 'Django>=5.2,<5.3' &&
+        ln -sfn python-new "$folder/python"
+}
 
-if command -v mvn >/dev/null && command -v java >/dev/null; then
-    [ -e "$folder/jdbc/postgresql.jar" ] || mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
+node_driver() {
+    mkdir -p "$folder/node" &&
+        timeout 300 npm install --silent --no-audit --no-fund --no-update-notifier --prefix "$folder/node" pg@8
+}
+
+jdbc_driver() {
+    timeout 300 mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
         -Dartifact=org.postgresql:postgresql:42.7.4 -DoutputDirectory="$folder/jdbc" -Dmdep.stripVersion=true
-else
-    echo "left out: JDBC, since there is no java or no mvn"
-fi
+}
 
-cargo build -q --manifest-path "$here/sqlx/Cargo.toml" --target-dir "$folder/sqlx"
+sqlx_client() {
+    timeout 900 cargo build -q --manifest-path "$here/sqlx/Cargo.toml" --target-dir "$folder/sqlx"
+}
+
+get "psycopg, SQLAlchemy and Django" "$folder/python" python_drivers
+get "node-postgres" "$folder/node/node_modules" node_driver
+get "JDBC" "$folder/jdbc/postgresql.jar" jdbc_driver
+# Cargo knows by itself whether there is something to do.
+sqlx_client </dev/null || echo "left out: sqlx"
+exit 0

@@ -199,8 +199,9 @@ def cursors_stay_on_the_server():
 def notices_arrive():
     heard = []
     connection.add_notice_handler(lambda notice: heard.append((notice.severity, notice.message_primary)))
+    connection.execute("DO $$ BEGIN RAISE NOTICE 'hello %', 1; RAISE WARNING 'careful'; END $$")
     connection.execute("DROP TABLE IF EXISTS nowhere")
-    check(heard, [("NOTICE", 'table "nowhere" does not exist, skipping')])
+    check(heard, [("NOTICE", "hello 1"), ("WARNING", "careful"), ("NOTICE", 'table "nowhere" does not exist, skipping')])
 
 
 def settings_are_reported():

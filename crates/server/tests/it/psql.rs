@@ -56,6 +56,34 @@ fn descriptions_look_as_in_postgresql() {
     answers("describe");
 }
 
+/// Everything that psql can describe, over a schema with something of everything.
+#[test]
+fn no_description_is_an_error() {
+    if !has("psql") {
+        return;
+    }
+    let target = Target::new();
+    let schema = "psql -qX -f describe.sql > /dev/null 2>&1";
+    let made = target.command("sh").args(["-c", schema]).current_dir(folder()).status().expect("psql runs");
+    assert!(made.success());
+    let plain = "d da dA dAf dAo dAp db dc dC dd dD ddp dE det deu des dew df di dl dL dm dn do dO dp dP dPi dPt dRp \
+                 dRs ds dt dT du dv dx dX dy l z sv+_heavy sf_twice d_pet d_owner d_heavy d_numbers d_pet_seen dt_other.* \
+                 df_pg_catalog.lower da_sum do_+ dT_int4";
+    let mut script = String::new();
+    for command in plain.split_whitespace().map(|command| command.replacen('_', " ", 1)) {
+        let (name, rest) = command.split_once(' ').unwrap_or((&command, ""));
+        script += &format!("\\{name} {rest}\n");
+        if !name.ends_with('+') && name != "sf" {
+            script += &format!("\\{name}+ {rest}\n\\{name}S {rest}\n");
+        }
+    }
+    let command = format!("psql -X <<'EOF' 2>&1\n{script}EOF\n");
+    let output = target.command("sh").args(["-c", &command]).output().expect("psql runs");
+    let out = String::from_utf8_lossy(&output.stdout);
+    let errors: Vec<&str> = out.lines().filter(|line| line.contains("ERROR:")).collect();
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
+}
+
 #[test]
 fn databases_are_listed_made_and_dropped() {
     if !has("psql") {

@@ -25,6 +25,10 @@ CREATE SCHEMA other;
 CREATE TABLE other.thing (a int, b char(3), c double precision, d boolean, e jsonb, f uuid, g interval);
 COMMENT ON TABLE pet IS 'animals';
 COMMENT ON COLUMN pet.weight IS 'in kg';
+CREATE FUNCTION twice(n int, VARIADIC rest int[] DEFAULT '{}') RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT n * 2';
+CREATE PROCEDURE nothing(INOUT x int) LANGUAGE plpgsql AS $$ BEGIN END $$;
+CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.seen = now(); RETURN NEW; END $$;
+CREATE TRIGGER stamped BEFORE INSERT OR UPDATE ON pet FOR EACH ROW EXECUTE FUNCTION stamp();
 
 \d
 \dt
@@ -40,8 +44,16 @@ COMMENT ON COLUMN pet.weight IS 'in kg';
 \di
 \dv
 \ds
+\dn
 \dT
 \dT+ mood
 \dD
+\df
+\df+ nothing
+\sf twice
 \dS+ nowhere*
 \d nowhere
+\dp owner
+\dy
+\dO
+\dRp

@@ -52,6 +52,8 @@ SAVEPOINT s;
 INSERT INTO t VALUES (1, 'x');
 ROLLBACK TO s;
 COMMIT;
+DO $$ BEGIN RAISE NOTICE 'hello'; RAISE WARNING 'careful' USING HINT = 'really'; END $$;
+DO $$ BEGIN RAISE EXCEPTION 'no %', 1 USING ERRCODE = 'P0042', DETAIL = 'some detail'; END $$;
 SET TIME ZONE 'UTC';
 SELECT timestamptz '2024-02-29 12:00:00+02', interval '1 day 02:03', date '2024-02-29' + 1 AS next;
 SELECT true AS t, '{1,2}'::int[] AS a, '{"b": 1, "a": [null]}'::jsonb AS j, '\x00ff'::bytea AS y, 1e20::float8 AS f, 'x'::char(3) AS c;
