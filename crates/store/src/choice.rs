@@ -3,7 +3,7 @@
 //! A [`Choice`] answers [`Point`]s. Everything else in this crate is a function of the answers, so the list of answers
 //! (the *picks*) is the run: see [`crate::replay`].
 
-use skew_model::SessionId;
+use skew_model::{Key, SessionId};
 
 /// A transaction by its place in the program: the same in every run, whatever the interleaving.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -30,6 +30,8 @@ pub struct Read<'a> {
     pub reader: Place,
     /// How many reads of other transactions' writes it has made before.
     pub number: u32,
+    /// What is read.
+    pub key: Key,
     /// How many alternatives there are, oldest commit first.
     pub count: usize,
     /// The alternatives, all of them valid; `None` is the initial transaction. Empty where there are many and

@@ -64,7 +64,7 @@ pub mod witness;
 mod writers;
 
 pub use campaign::{Campaign, Strategy};
-pub use choice::Choice;
+pub use choice::{Choice, Place, Point};
 pub use convert::FromValue;
 pub use database::Database;
 pub use db::{Db, JoinHandle};

@@ -112,7 +112,7 @@ impl<V: Clone> Store<V> {
         let place = self.place(txn).expect("a running transaction has a place");
         let number = self.record(txn).reads;
         let mut ask = |count: usize, sources: &[Option<Place>]| {
-            let picked = choice.pick(Point::Source(Read { reader: place, number, count, sources }));
+            let picked = choice.pick(Point::Source(Read { reader: place, number, key: Key(key), count, sources }));
             assert!(picked < count, "a choice picks one of the alternatives");
             picked
         };

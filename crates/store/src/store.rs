@@ -315,6 +315,11 @@ impl<V: Clone> Store<V> {
         &mut self.records[(txn - self.engine.base) as usize]
     }
 
+    /// Where a transaction is in its session: the same in every run that does the same.
+    pub fn place_of(&self, txn: TxnId) -> Option<Place> {
+        self.place(txn.0)
+    }
+
     pub(crate) fn place(&self, txn: Txn) -> Option<Place> {
         self.engine.place_of(txn)
     }

@@ -1,19 +1,8 @@
-//! How a database's reads choose, and how its store behaves.
+//! How a database's store behaves.
 
-use skew_store::strategies::{Bias, Random};
-use skew_store::{Choice, Options as StoreOptions, Refusals, RowLocks};
+use skew_store::{Options as StoreOptions, Refusals, RowLocks};
 
-use crate::session::{ChoiceKind, Options};
-
-/// The choice that a database's options ask for.
-pub(crate) fn choice(options: &Options) -> Box<dyn Choice + Send> {
-    match options.choice {
-        // Snapshots ask nobody.
-        ChoiceKind::Random | ChoiceKind::Postgres => Box::new(Random::new(options.seed)),
-        ChoiceKind::Old => Box::new(Random::biased(options.seed, Bias::Old)),
-        ChoiceKind::Fresh => Box::new(Random::biased(options.seed, Bias::Fresh)),
-    }
-}
+use crate::session::Options;
 
 /// The store that a database's options ask for.
 pub(crate) fn store_options(options: &Options) -> StoreOptions {

@@ -42,6 +42,8 @@ pub(crate) struct SessionState {
     pub(crate) temporary: Option<Oid>,
     /// The catalog that its last statement saw.
     pub(crate) seen: Arc<Catalog>,
+    /// Its running statement in the database's log.
+    pub(crate) logged: Option<usize>,
 }
 
 /// A client's connection. Dropped, its transaction is rolled back and its locks and temporary tables are gone.
@@ -286,6 +288,7 @@ impl Connection {
             programs: crate::plpgsql::Programs::default(),
             temporary: None,
             seen: database.inner.lock().catalog.clone(),
+            logged: None,
         };
         Connection { database, session, copy: None, plans: Default::default(), shown: String::new() }
     }

@@ -17,7 +17,7 @@ use skew_store::Reads;
 
 use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
-use crate::session::database::{Counters, SequenceState};
+use crate::session::database::{Counters, SequenceState, State};
 use crate::session::transaction::store_error;
 use crate::storage::World;
 use crate::storage::locks::Owner;
@@ -106,7 +106,7 @@ fn checkpoint(world: &mut World<'_>) -> Result<()> {
     end_own(world)?;
     let state = &mut *world.db;
     state.store.checkpoint().map_err(|error| store_error(&error))?;
-    state.texts.clear();
+    state.log = state.log.take().map(|_| Vec::new());
     state.checkpoint = Checkpoint {
         catalog: state.catalog.clone(),
         sequences: state.sequences.clone(),
@@ -119,22 +119,7 @@ fn checkpoint(world: &mut World<'_>) -> Result<()> {
 /// Back to the checkpoint. Transactions that run end without a trace, and their connections are told when they go on.
 fn reset(world: &mut World<'_>, seed: u64) -> Result<()> {
     end_own(world)?;
-    let state = &mut *world.db;
-    let running: Vec<(TxnId, Owner)> = state.running.drain().collect();
-    for (txn, owner) in running {
-        if state.store.is_open(txn) {
-            state.store.rollback(txn).map_err(|error| store_error(&error))?;
-        }
-        state.locks.release_transaction(owner);
-    }
-    state.store.reset().map_err(|error| store_error(&error))?;
-    state.catalog = state.checkpoint.catalog.clone();
-    state.sequences = state.checkpoint.sequences.clone();
-    state.added_cells = state.checkpoint.added_cells.clone();
-    state.counters = state.checkpoint.counters;
-    state.epoch += 1;
-    state.texts.clear();
-    state.seed(seed);
+    world.db.reset(seed)?;
     world.catalog = world.db.catalog.clone();
     world.session.tables = Default::default();
     if let Some(transaction) = &mut world.session.transaction {
@@ -143,6 +128,28 @@ fn reset(world: &mut World<'_>, seed: u64) -> Result<()> {
     }
     world.db.changed();
     Ok(())
+}
+
+impl State {
+    /// Back to the checkpoint. Transactions that run end without a trace.
+    pub(crate) fn reset(&mut self, seed: u64) -> Result<()> {
+        let running: Vec<(TxnId, Owner)> = self.running.drain().collect();
+        for (txn, owner) in running {
+            if self.store.is_open(txn) {
+                self.store.rollback(txn).map_err(|error| store_error(&error))?;
+            }
+            self.locks.release_transaction(owner);
+        }
+        self.store.reset().map_err(|error| store_error(&error))?;
+        self.catalog = self.checkpoint.catalog.clone();
+        self.sequences = self.checkpoint.sequences.clone();
+        self.added_cells = self.checkpoint.added_cells.clone();
+        self.counters = self.checkpoint.counters;
+        self.epoch += 1;
+        self.log = self.log.take().map(|_| Vec::new());
+        self.seed(seed);
+        Ok(())
+    }
 }
 
 /// The transaction in which the function was called ends without a trace.

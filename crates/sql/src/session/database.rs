@@ -9,10 +9,12 @@ use std::time::Duration;
 use rustc_hash::FxHashMap;
 use skew_model::Key;
 use skew_model::TxnId;
-use skew_store::{Choice, Store};
+use skew_store::Store;
 
 use crate::catalog::{Catalog, FIRST_USER_OID, Oid, Sequence};
 use crate::session::control::Checkpoint;
+use crate::session::recording::Asked;
+use crate::session::steering::Steering;
 use crate::session::{Client, Connection, Message, Options};
 use crate::storage::locks::{Locks, Owner};
 use crate::types::Datum;
@@ -34,7 +36,7 @@ pub(crate) struct Inner {
 pub(crate) struct State {
     pub(crate) options: Options,
     pub(crate) store: Store<Datum>,
-    pub(crate) choice: Box<dyn Choice + Send>,
+    pub(crate) choice: Steering,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) locks: Locks,
     pub(crate) sequences: FxHashMap<Oid, SequenceState>,
@@ -47,8 +49,8 @@ pub(crate) struct State {
     pub(crate) running: FxHashMap<TxnId, Owner>,
     /// Cells of columns that were added after their rows: by existence cell and the column's cell.
     pub(crate) added_cells: FxHashMap<(u32, u32), Key>,
-    /// The statements' texts, for histories: by transaction, with the number of the store's statement.
-    pub(crate) texts: FxHashMap<TxnId, Vec<(u32, Arc<str>)>>,
+    /// What clients have asked for, if that is kept.
+    pub(crate) log: Option<Vec<Asked>>,
     /// How many connections sleep until something changes.
     sleepers: usize,
     /// What a reset comes back to; at first the empty database.
@@ -93,7 +95,7 @@ impl Database {
         store.checkpoint().expect("an empty store has no transactions");
         let state = State {
             store,
-            choice: super::choices::choice(&options),
+            choice: Steering::new(&options),
             catalog: Arc::new(Catalog::default()),
             locks: Locks::default(),
             sequences: FxHashMap::default(),
@@ -103,7 +105,7 @@ impl Database {
             connections: BTreeMap::new(),
             running: FxHashMap::default(),
             added_cells: FxHashMap::default(),
-            texts: FxHashMap::default(),
+            log: None,
             sleepers: 0,
             checkpoint: Checkpoint::default(),
             epoch: 0,
@@ -151,7 +153,7 @@ impl State {
     pub(crate) fn seed(&mut self, seed: u64) {
         self.options.seed = seed;
         self.random = seed ^ 0x9e37_79b9_7f4a_7c15;
-        self.choice = super::choices::choice(&self.options);
+        self.choice = Steering::new(&self.options);
     }
 
     /// 64 random bits (splitmix64).

@@ -2,6 +2,7 @@
 
 use skew_model::Key;
 use skew_model::{History, Literal};
+use skew_store::Told;
 
 use crate::catalog::{Catalog, RelationKind, Table};
 use crate::storage::World;
@@ -9,9 +10,14 @@ use crate::types::{Datum, Type, text};
 
 /// The history since the checkpoint.
 pub(crate) fn history(world: &World<'_>) -> History {
+    told(world).history
+}
+
+/// The same, with where its operations come from.
+pub(crate) fn told(world: &World<'_>) -> Told {
     let catalog = world.db.catalog.clone();
     let name = |key: Key| key_name(world, &catalog, key);
-    world.db.store.told(name, |value| literal(world, value)).history
+    world.db.store.told(name, |value| literal(world, value))
 }
 
 /// A value as a history records it.
@@ -27,7 +33,7 @@ fn literal(world: &World<'_>, value: &Datum) -> Literal {
 }
 
 /// `account[1]` for a row's existence, `account[1].balance` for a cell, `account_email[a@b.c]` for an entry.
-fn key_name(world: &World<'_>, catalog: &Catalog, key: Key) -> String {
+pub(crate) fn key_name(world: &World<'_>, catalog: &Catalog, key: Key) -> String {
     let store = &world.db.store;
     if let Some((space, bytes)) = store.at(key) {
         for relation in catalog.relations.values() {
@@ -90,7 +96,7 @@ fn show(literal: &Literal) -> String {
 }
 
 /// A value as text, without knowing its type.
-fn shown(world: &World<'_>, value: &Datum) -> String {
+pub(crate) fn shown(world: &World<'_>, value: &Datum) -> String {
     let ty = match value {
         Datum::Null => return "null".to_owned(),
         Datum::Bool(_) => Type::BOOL,

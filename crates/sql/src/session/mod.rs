@@ -1,13 +1,13 @@
 //! A client's connection: its transaction, its settings, its prepared statements. What front doors talk to.
 //!
-//! - [`database`]: what connections share; `choices`: how its reads choose
+//! - [`database`]: what connections share; `choices`: how its store behaves; [`steering`]: how its reads choose
 //! - [`connection`]: what belongs to one client; `settings`: SET and SHOW
 //! - [`transaction`], `ending`: blocks, savepoints, commit and rollback
 //! - `prepare`, `describe`, `statement`, `named`, `changes`: text → plan → outcome
 //! - `binding`: where the session meets the binder
 //! - `values`: parameters and results as the wire carries them
 //! - `cursors`, `copy`, `temporary`, `clock`: what their names say
-//! - [`control`]: the schema `skew`; `history`: what transactions have done
+//! - [`control`]: the schema `skew`; `history`: what transactions have done; [`recording`]: a run with its statements
 
 mod binding;
 pub(crate) mod changes;
@@ -23,8 +23,10 @@ mod ending;
 pub(crate) mod history;
 mod named;
 pub(crate) mod prepare;
+pub mod recording;
 pub(crate) mod settings;
 mod statement;
+pub mod steering;
 pub(crate) mod temporary;
 pub mod transaction;
 mod values;

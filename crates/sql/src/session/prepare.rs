@@ -44,7 +44,8 @@ impl Connection {
     /// Parses and binds one statement. Parameters without a type (`UNKNOWN`, or not in `types`) are inferred.
     pub fn prepare(&mut self, sql: &str, types: &[Type]) -> Result<Prepared> {
         let result = self.prepare_or_fail(sql, types);
-        if result.is_err() {
+        if let Err(error) = &result {
+            self.note_refused(sql, error);
             self.fail();
         }
         result

@@ -26,7 +26,9 @@ impl Connection {
         let inner = self.database.inner.clone();
         let mut world = World::new(inner.hold(), &mut self.session);
         world.active(&statement.sql, true);
+        world.note_asked(statement, parameters);
         let result = world.run_prepared(statement, parameters);
+        world.note_answer(&result);
         match result {
             Ok(Outcome::CopyIn { columns, binary }) => {
                 drop(world);

@@ -127,6 +127,7 @@ impl Transaction {
             return Ok(id);
         }
         let id = state.store.begin(who.session, self.level, reads).map_err(|error| store_error(&error))?;
+        state.choice.began(who.session.0);
         state.running.insert(id, who.owner);
         self.id = Some(id);
         Ok(id)

@@ -84,7 +84,7 @@ impl<'a> World<'a> {
         let txn = self.txn()?;
         self.db.store.statement(txn).map_err(|error| store_error(&error))?;
         let number = self.db.store.statement_number(txn).map_err(|error| store_error(&error))?;
-        self.db.texts.entry(txn).or_default().push((number, text.clone()));
+        self.note_part(txn, number, text);
         self.cells.clear();
         self.newest.clear();
         self.several_changes = false;
@@ -142,7 +142,7 @@ impl<'a> World<'a> {
         let value = if newest {
             state.store.read_under_lock(txn, Key(key))
         } else {
-            state.store.read(txn, Key(key), &mut *state.choice)
+            state.store.read(txn, Key(key), &mut state.choice)
         };
         let value = value.map_err(|error| store_error(&error))?;
         self.cells.insert(key, value.clone());

@@ -1,0 +1,256 @@
+//! A run with its statements: what clients asked for, what they were answered, and which operations came of it.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use skew_model::{History, Key, OpId, OpKind, TxnId};
+use skew_store::{Freshness, Place, Told, ToldOperation};
+
+use crate::error::{Result, SqlError};
+use crate::session::connection::Connection;
+use crate::session::database::Database;
+use crate::session::history;
+use crate::session::steering::{Chosen, StaleRead};
+use crate::session::{Client, Outcome, Prepared};
+use crate::storage::World;
+use crate::storage::locks::Owner;
+use crate::types::Datum;
+
+/// A statement as the database notes it.
+pub(crate) struct Asked {
+    owner: Owner,
+    text: Arc<str>,
+    parameters: Vec<String>,
+    /// The statements of the store that it consists of, those of functions included.
+    parts: Vec<(TxnId, u32, Arc<str>)>,
+    answer: Answer,
+}
+
+/// What a statement was answered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// Nothing yet: it was running, or waiting, when the run ended.
+    None,
+    /// It was done; for a query, how many rows there were.
+    Done(Option<usize>),
+    /// It failed.
+    Error {
+        /// The SQLSTATE.
+        code: String,
+        /// The message.
+        message: String,
+    },
+}
+
+/// A run: its history, and the statements behind it.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// What transactions did.
+    pub history: History,
+    /// What clients asked for, in the order in which it was executed.
+    pub statements: Vec<Statement>,
+    /// For each operation of the history, what else is known about it.
+    pub operations: Vec<Operation>,
+    /// The reads that did not return the freshest version that they could have returned.
+    pub stale: Vec<StaleRead>,
+}
+
+/// A statement of a client.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// The client's connection, numbered from zero in the order of their first statements.
+    pub connection: usize,
+    /// The transaction of the history in which it did anything.
+    pub txn: Option<TxnId>,
+    /// As the client wrote it.
+    pub text: Arc<str>,
+    /// The values of its parameters, as text.
+    pub parameters: Vec<String>,
+    /// What it was answered.
+    pub answer: Answer,
+}
+
+/// An operation of a history.
+#[derive(Clone, Debug, Default)]
+pub struct Operation {
+    /// The statement that it belongs to.
+    pub statement: Option<usize>,
+    /// The statement of a function within that, if it comes from there.
+    pub within: Option<Arc<str>>,
+    /// Whether it read a version although newer ones had been committed.
+    pub is_stale: bool,
+    /// The values that a read could have returned, oldest first, if there were several.
+    pub alternatives: Vec<String>,
+}
+
+/// How a run begins.
+#[derive(Clone, Debug)]
+pub struct RunPlan {
+    /// Where randomness starts.
+    pub seed: u64,
+    /// Which reads return older versions; `None`: as chance has it.
+    pub stale: Option<Vec<StaleRead>>,
+}
+
+impl Database {
+    /// Makes what is there now what runs begin with.
+    pub fn checkpoint(&self) -> Result<()> {
+        let mut connection = self.connect(Client::new("skew", "skew"));
+        let statement = connection.prepare("SELECT skew.checkpoint()", &[])?;
+        connection.execute(&statement, &[])?;
+        connection.sync()
+    }
+
+    /// Goes back to the checkpoint, and keeps what happens from now on.
+    pub fn begin_run(&self, plan: &RunPlan) -> Result<()> {
+        let mut state = self.inner.hold();
+        state.log = Some(Vec::new());
+        state.reset(plan.seed)?;
+        state.choice.keep();
+        if let Some(stale) = &plan.stale {
+            state.choice.follow(stale);
+        }
+        state.changed();
+        Ok(())
+    }
+
+    /// What has happened since the run began.
+    pub fn recording(&self) -> Recording {
+        let mut observer = self.connect(Client::new("skew", "skew"));
+        let inner = self.inner.clone();
+        let world = World::new(inner.hold(), &mut observer.session);
+        recording(&world)
+    }
+}
+
+impl Connection {
+    /// A statement was refused before it ran.
+    pub(crate) fn note_refused(&mut self, sql: &str, error: &SqlError) {
+        let inner = self.database.inner.clone();
+        let mut state = inner.lock();
+        if let Some(log) = &mut state.log {
+            let (owner, text) = (self.session.identity.owner, sql.into());
+            log.push(Asked { owner, text, parameters: Vec::new(), parts: Vec::new(), answer: failed(error) });
+        }
+    }
+}
+
+impl World<'_> {
+    /// A client asks for this.
+    pub(crate) fn note_asked(&mut self, statement: &Prepared, parameters: &[Datum]) {
+        self.session.logged = None;
+        if self.db.log.is_none() {
+            return;
+        }
+        let parameters = parameters.iter().map(|value| history::shown(self, value)).collect();
+        let (owner, text) = (self.owner(), statement.sql.clone());
+        let log = self.db.log.as_mut().expect("there was one a moment ago");
+        log.push(Asked { owner, text, parameters, parts: Vec::new(), answer: Answer::None });
+        self.session.logged = Some(log.len() - 1);
+    }
+
+    /// The running statement, or one of a function in it, is this statement of the store.
+    pub(crate) fn note_part(&mut self, txn: TxnId, number: u32, text: &Arc<str>) {
+        if let Some(asked) = self.session.logged.and_then(|at| self.db.log.as_mut()?.get_mut(at)) {
+            asked.parts.push((txn, number, text.clone()));
+        }
+    }
+
+    /// The client is answered.
+    pub(crate) fn note_answer(&mut self, result: &Result<Outcome>) {
+        if let Some(asked) = self.session.logged.and_then(|at| self.db.log.as_mut()?.get_mut(at)) {
+            asked.answer = match result {
+                Ok(Outcome::Rows { rows, .. }) => Answer::Done(Some(rows.len())),
+                Ok(_) => Answer::Done(None),
+                Err(error) => failed(error),
+            };
+        }
+    }
+}
+
+fn failed(error: &SqlError) -> Answer {
+    let fields = error.fields();
+    Answer::Error { code: fields.code.clone(), message: fields.message.clone() }
+}
+
+fn recording(world: &World<'_>) -> Recording {
+    let told = history::told(world);
+    let known = Known::new(world, &told);
+    let asked = world.db.log.as_deref().unwrap_or_default();
+    let mut connections: Vec<Owner> = Vec::new();
+    let mut parts: FxHashMap<(TxnId, u32), (usize, Option<Arc<str>>)> = FxHashMap::default();
+    let mut statements = Vec::with_capacity(asked.len());
+    for (at, asked) in asked.iter().enumerate() {
+        let connection = connections.iter().position(|owner| *owner == asked.owner).unwrap_or_else(|| {
+            connections.push(asked.owner);
+            connections.len() - 1
+        });
+        for (txn, number, text) in &asked.parts {
+            parts.insert((*txn, *number), (at, (**text != *asked.text).then(|| text.clone())));
+        }
+        let (text, parameters, answer) = (asked.text.clone(), asked.parameters.clone(), asked.answer.clone());
+        let txn = asked.parts.first().and_then(|(txn, ..)| known.txns.get(txn).copied());
+        statements.push(Statement { connection, txn, text, parameters, answer });
+    }
+    let operation = |operation: &ToldOperation| {
+        let part = parts.get(&(operation.txn, operation.statement)).cloned();
+        let (statement, within) = part.map_or((None, None), |(at, within)| (Some(at), within));
+        let is_stale = operation.freshness == Freshness::Stale;
+        Operation { statement, within, is_stale, alternatives: Vec::new() }
+    };
+    let mut operations: Vec<Operation> = told.operations.iter().map(operation).collect();
+    let chosen = world.db.choice.chosen();
+    for chosen in chosen {
+        known.add_alternatives(chosen, &mut operations);
+    }
+    let stale = chosen.iter().filter(|chosen| chosen.back > 0);
+    let stale = stale.map(|chosen| StaleRead { place: chosen.place, back: chosen.back }).collect();
+    Recording { history: told.history, statements, operations, stale }
+}
+
+/// What the store's numbers are in the history.
+struct Known<'a> {
+    world: &'a World<'a>,
+    history: &'a History,
+    /// Transactions by the store's number, and by their place.
+    txns: FxHashMap<TxnId, TxnId>,
+    places: FxHashMap<Place, TxnId>,
+    keys: FxHashMap<String, Key>,
+}
+
+impl<'a> Known<'a> {
+    fn new(world: &'a World<'a>, told: &'a Told) -> Known<'a> {
+        let history = &told.history;
+        let numbers = told.operations.iter().enumerate();
+        let txns: FxHashMap<_, _> = numbers.map(|(at, told)| (told.txn, history.txn_of(OpId(at as u32)))).collect();
+        let places = txns.iter().filter_map(|(txn, id)| Some((world.db.store.place_of(*txn)?, *id))).collect();
+        let keys = (0..history.key_count() as u32).map(|key| (history.key_name(Key(key)), Key(key))).collect();
+        Known { world, history, txns, places, keys }
+    }
+
+    /// What a read that had a choice could have returned.
+    fn add_alternatives(&self, chosen: &Chosen, operations: &mut [Operation]) {
+        let name = history::key_name(self.world, &self.world.db.catalog, chosen.key);
+        let (Some(reader), Some(key)) = (self.places.get(&chosen.reader), self.keys.get(&name)) else { return };
+        let mut reads = self.history.op_ids(*reader).filter(|&at| {
+            let op = self.history.op(OpId(at));
+            op.kind() == OpKind::Read && op.key() == *key && operations[at as usize].alternatives.is_empty()
+        });
+        if let Some(at) = reads.next() {
+            operations[at as usize].alternatives =
+                chosen.sources.iter().map(|source| self.left_by(*source, *key)).collect();
+        }
+    }
+
+    /// The value that a transaction has left in a key; `None` is the initial state.
+    fn left_by(&self, writer: Option<Place>, key: Key) -> String {
+        let value = match writer.and_then(|place| self.places.get(&place)) {
+            None => Some(self.history.initial(key)),
+            Some(writer) => {
+                let ops = self.history.ops(*writer).iter();
+                ops.rev().find(|op| op.kind() == OpKind::Write && op.key() == key).map(|op| op.value())
+            }
+        };
+        value.map_or_else(|| "?".to_owned(), |value| self.history.value_text(value))
+    }
+}
