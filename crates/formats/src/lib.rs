@@ -18,6 +18,7 @@
 //! - [`dbcop`]: dbcop's JSON and bincode
 //! - [`cobra`]: Cobra's folders of binary logs
 //! - [`witness`]: runs to be replayed, as JSON
+//! - [`campaign`]: many runs of somebody's own tests, and what replays one of them
 //!
 //! ```
 //! use skew_formats::{Format, read, write};
@@ -37,6 +38,7 @@ mod lines;
 mod numbers;
 mod plume;
 
+pub mod campaign;
 pub mod cobra;
 pub mod dbcop;
 pub mod elle;

@@ -11,9 +11,11 @@
 //! - [`verdict`]: what a check answers: holds, violated, unknown
 //! - [`explanation`]: why a level is violated, as data that renderers turn into words and pictures
 //! - [`witness`]: a run that shows something, to be replayed
+//! - [`campaign`]: many runs of somebody's own tests, and why one of them broke
 
 pub mod anomaly;
 pub mod builder;
+pub mod campaign;
 pub mod explanation;
 pub mod hist;
 pub mod history;

@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use skew_sql::error::{Result, SqlError, SqlState};
+use skew_sql::session::recording::RunPlan;
+use skew_sql::session::steering::StaleRead;
 use skew_sql::session::{Client, Cluster, Database, Options};
 
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Order, Scheduler};
 use crate::script::{Failed, Script};
 
 /// The databases of a server.
@@ -20,6 +22,40 @@ pub struct Databases {
     by_name: Mutex<BTreeMap<String, Arc<Entry>>>,
     /// Held while a database is made, so that a name is made once.
     making: Mutex<()>,
+    /// The run that is on, if there are runs.
+    run: Mutex<Option<RunSetup>>,
+}
+
+/// How a run begins, in every database.
+#[derive(Clone, Debug)]
+pub struct RunSetup {
+    /// Where randomness starts.
+    pub seed: u64,
+    /// How clients take turns, unless a database has its own order below.
+    pub order: Order,
+    /// What another run did, by database.
+    pub replay: Option<BTreeMap<String, Replay>>,
+}
+
+/// What another run did in a database.
+#[derive(Clone, Debug, Default)]
+pub struct Replay {
+    /// Whose turn it was.
+    pub turns: Vec<u32>,
+    /// The reads that returned old versions.
+    pub stale: Vec<StaleRead>,
+}
+
+impl RunSetup {
+    fn begin(&self, name: &str, entry: &Entry) -> Result<()> {
+        let replay = self.replay.as_ref().map(|replays| replays.get(name).cloned().unwrap_or_default());
+        let (order, stale) = match replay {
+            Some(replay) => (Order::Replay(replay.turns), Some(replay.stale)),
+            None => (self.order.clone(), None),
+        };
+        entry.scheduler.begin_run(self.seed, order);
+        entry.database.begin_run(&RunPlan { seed: self.seed, stale })
+    }
 }
 
 /// A database and the gate before it.
@@ -28,6 +64,8 @@ pub struct Entry {
     pub database: Database,
     /// Whose statement goes next.
     pub scheduler: Arc<Scheduler>,
+    /// Whether a client made it with CREATE DATABASE.
+    is_made_by_client: bool,
 }
 
 /// Why there is no such database.
@@ -37,12 +75,15 @@ pub enum NotMade {
     Script(Failed),
     /// There are too many.
     TooMany(usize),
+    /// It could not take part in the run.
+    Run(SqlError),
 }
 
 impl fmt::Display for NotMade {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NotMade::Script(failed) => failed.fmt(f),
+            NotMade::Run(error) => f.write_str(&error.fields().message),
             NotMade::TooMany(most) => {
                 write!(f, "this server has {most} databases already, which is as many as it takes")
             }
@@ -57,6 +98,7 @@ impl From<NotMade> for SqlError {
                 let context = format!("{}:{}, loaded into every new database", failed.name, failed.line);
                 failed.error.within(context)
             }
+            NotMade::Run(error) => error,
             NotMade::TooMany(_) => SqlError::new(SqlState::INSUFFICIENT_RESOURCES, why.to_string()),
         }
     }
@@ -65,7 +107,15 @@ impl From<NotMade> for SqlError {
 impl Databases {
     /// No database yet.
     pub fn new(options: Options, hold: Duration, load: Vec<Script>, most: usize) -> Databases {
-        Databases { options, hold, load, most, by_name: Mutex::default(), making: Mutex::default() }
+        Databases {
+            options,
+            hold,
+            load,
+            most,
+            by_name: Mutex::default(),
+            making: Mutex::default(),
+            run: Mutex::default(),
+        }
     }
 
     /// The database with this name. A new name is a new database.
@@ -78,11 +128,11 @@ impl Databases {
         let known = self.lock().get(name).cloned();
         match known {
             Some(known) => Ok(known),
-            None => self.make(name),
+            None => self.make(name, false),
         }
     }
 
-    fn make(&self, name: &str) -> Result<Arc<Entry>, NotMade> {
+    fn make(&self, name: &str, is_made_by_client: bool) -> Result<Arc<Entry>, NotMade> {
         if self.lock().len() >= self.most {
             return Err(NotMade::TooMany(self.most));
         }
@@ -93,9 +143,34 @@ impl Databases {
                 script.run(&mut connection).map_err(NotMade::Script)?;
             }
         }
-        let entry = Arc::new(Entry { database, scheduler: Scheduler::new(self.hold, self.options.seed) });
+        let scheduler = Scheduler::new(self.hold, self.options.seed);
+        let entry = Arc::new(Entry { database, scheduler, is_made_by_client });
+        let run = self.run.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(run) = run {
+            entry.database.checkpoint().and_then(|()| run.begin(name, &entry)).map_err(NotMade::Run)?;
+        }
         self.lock().insert(name.to_owned(), Arc::clone(&entry));
         Ok(entry)
+    }
+
+    /// A run begins: what the last one made is gone, and every database is as it was after its scripts. Nobody may be
+    /// connected.
+    pub fn begin_run(&self, setup: RunSetup) -> Result<()> {
+        let is_first = self.run.lock().unwrap_or_else(PoisonError::into_inner).replace(setup.clone()).is_none();
+        let mut by_name = self.lock();
+        by_name.retain(|_, entry| !entry.is_made_by_client);
+        for (name, entry) in by_name.iter() {
+            if is_first {
+                entry.database.checkpoint()?;
+            }
+            setup.begin(name, entry)?;
+        }
+        Ok(())
+    }
+
+    /// The databases with their names.
+    pub fn all(&self) -> Vec<(String, Arc<Entry>)> {
+        self.lock().iter().map(|(name, entry)| (name.clone(), Arc::clone(entry))).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Entry>>> {
@@ -131,7 +206,8 @@ impl Cluster for Databases {
         if self.lock().contains_key(name) {
             return Err(exists(name));
         }
-        self.open(name)?;
+        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        self.make(name, true)?;
         Ok(())
     }
 

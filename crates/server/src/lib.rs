@@ -8,10 +8,12 @@
 //! - [`scheduler`]: whose statement goes next while several clients are at work
 //! - [`listen`]: sockets, one thread a connection, the end
 //! - [`postgres`]: the PostgreSQL wire
+//! - [`campaign`]: somebody's own tests, run again and again, and why they break
 //!
 //! A connection is a thread, as it is a process in PostgreSQL: statements run where they were read, a statement that
 //! waits for a lock or runs for long holds up nobody else, and cancel requests are always heard.
 
+pub mod campaign;
 pub mod databases;
 pub mod listen;
 pub mod postgres;

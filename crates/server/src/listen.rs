@@ -133,6 +133,30 @@ impl Running {
         self.unix.as_deref()
     }
 
+    /// The databases.
+    pub fn databases(&self) -> &Arc<Databases> {
+        &self.shared.databases
+    }
+
+    /// How many clients have come so far.
+    pub fn clients_so_far(&self) -> u64 {
+        self.shared.lock().next
+    }
+
+    /// Ends every connection, and waits until they are gone. Says whether they are.
+    pub fn disconnect_all(&self, longest: Duration) -> bool {
+        if self.shared.lock().sockets.is_empty() {
+            return true;
+        }
+        self.shared.end(Instant::now() + longest);
+        self.shared.lock().sockets.is_empty()
+    }
+
+    /// Waits until nobody is connected, for so long.
+    pub fn wait_for_goodbyes(&self, longest: Duration) -> bool {
+        self.shared.wait_until_gone(Instant::now() + longest)
+    }
+
     /// Tells every client that it is over, and waits a moment for them to go. Their transactions are rolled back.
     pub fn end(mut self) {
         self.end_now();
@@ -201,16 +225,21 @@ impl Shared {
 
     fn end(&self, deadline: Instant) {
         self.cancels.cancel_all();
+        self.lock().sockets.values().for_each(|socket| socket.stop_reading());
+        self.wait_until_gone(deadline);
+    }
+
+    fn wait_until_gone(&self, deadline: Instant) -> bool {
         let mut connections = self.lock();
-        connections.sockets.values().for_each(|socket| socket.stop_reading());
         while !connections.sockets.is_empty() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return;
+                return false;
             }
             let waited = self.all_gone.wait_timeout(connections, left);
             connections = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        true
     }
 
     fn lock(&self) -> MutexGuard<'_, Connections> {

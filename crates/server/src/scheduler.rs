@@ -9,15 +9,44 @@
 //! How the next one is picked changes whenever everybody has come to rest: at random, or by priorities that change at
 //! random moments (PCT, Burckhardt et al. 2010, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs").
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
+
+/// How long a replay waits for a client that is to go next before it gives up on it.
+const PATIENCE: Duration = Duration::from_millis(400);
+/// How long transactions wait for others that are open, where they are to run one after the other. An application that
+/// opens two at a time would wait for ever.
+const SERIAL_PATIENCE: Duration = Duration::from_millis(60);
 
 /// The gate of one database.
 pub struct Scheduler {
     hold: Duration,
     state: Mutex<State>,
+}
+
+/// How the next one is picked.
+#[derive(Clone, Debug, Default)]
+pub enum Order {
+    /// From the seed, so that transactions overlap in many ways.
+    #[default]
+    Weak,
+    /// A transaction goes when no other one is open.
+    Serial,
+    /// As in another run, connections by the order in which they came.
+    Replay(Vec<u32>),
+}
+
+/// What happened at the gate.
+#[derive(Clone, Debug, Default)]
+pub struct Turns {
+    /// Whose statement or commit went, in order: connections by the order in which they came.
+    pub order: Vec<u32>,
+    /// How long clients were held, all together.
+    pub held: Duration,
+    /// How often a replay gave up on whoever was to go next.
+    pub lost: usize,
 }
 
 /// A connection's place at the gate. It leaves when it is dropped.
@@ -35,12 +64,25 @@ struct State {
     patience: u64,
     /// Priorities that were lowered count down from here.
     lowest: i64,
+    /// In a replay, who is to go.
+    script: VecDeque<u32>,
+    /// Kept for runs only: a server that runs for long has too many.
+    turns: Option<Turns>,
 }
 
 struct Place {
     activity: Activity,
+    /// Whether it does not wait for others to come to the gate.
+    is_eager: bool,
+    in_transaction: bool,
     priority: i64,
     thread: Option<Thread>,
+}
+
+impl Place {
+    fn new(activity: Activity) -> Place {
+        Place { activity, is_eager: false, in_transaction: false, priority: 0, thread: None }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -63,6 +105,21 @@ enum Strategy {
     Random,
     /// Whoever has the highest priority of all at work, as soon as it is at the gate.
     Priorities,
+    /// Whoever is in a transaction; if nobody is, whoever comes.
+    Serial,
+    /// Whoever the script names.
+    Replay,
+}
+
+impl Strategy {
+    /// How long the gate may hold a client.
+    fn longest(self, hold: Duration) -> Duration {
+        match self {
+            Strategy::Random | Strategy::Priorities => hold,
+            Strategy::Serial => SERIAL_PATIENCE,
+            Strategy::Replay => PATIENCE,
+        }
+    }
 }
 
 impl Scheduler {
@@ -75,8 +132,34 @@ impl Scheduler {
             strategy: Strategy::Random,
             patience: 100,
             lowest: 0,
+            script: VecDeque::new(),
+            turns: None,
         };
         Arc::new(Scheduler { hold, state: Mutex::new(state) })
+    }
+
+    /// A run begins: connections are counted anew, and turns are kept.
+    pub fn begin_run(&self, seed: u64, order: Order) {
+        let mut state = self.lock();
+        if state.members.is_empty() {
+            state.next_id = 0;
+        }
+        state.random = Random(seed);
+        state.new_strategy();
+        match order {
+            Order::Weak => {}
+            Order::Serial => state.strategy = Strategy::Serial,
+            Order::Replay(script) => {
+                state.strategy = Strategy::Replay;
+                state.script = script.into();
+            }
+        }
+        state.turns = Some(Turns::default());
+    }
+
+    /// What has happened since the run began.
+    pub fn turns(&self) -> Turns {
+        self.lock().turns.clone().unwrap_or_default()
     }
 
     /// A connection comes.
@@ -84,7 +167,7 @@ impl Scheduler {
         let mut state = self.lock();
         let id = state.next_id;
         state.next_id += 1;
-        state.members.insert(id, Place { activity: Activity::Idle, priority: 0, thread: None });
+        state.members.insert(id, Place::new(Activity::Idle));
         drop(state);
         Member { scheduler: Arc::clone(self), id }
     }
@@ -101,22 +184,23 @@ impl Member {
         if self.scheduler.hold.is_zero() {
             return;
         }
-        let deadline = Instant::now() + self.scheduler.hold;
-        if !self.arrive() {
-            return;
-        }
+        let came = Instant::now();
+        let Some(longest) = self.arrive() else { return };
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = (came + longest).saturating_duration_since(Instant::now());
             if !left.is_zero() {
                 std::thread::park_timeout(left);
             }
             let mut state = self.scheduler.lock();
-            let place = state.place(self.id);
-            if place.activity == Activity::Held && left.is_zero() {
-                place.activity = Activity::Running;
+            if state.place(self.id).activity == Activity::Held && left.is_zero() {
+                state.goes_unasked(self.id);
             }
+            let place = state.place(self.id);
             if place.activity != Activity::Held {
                 place.thread = None;
+                if let Some(turns) = &mut state.turns {
+                    turns.held += came.elapsed();
+                }
                 return;
             }
         }
@@ -140,25 +224,24 @@ impl Member {
         self.becomes(Activity::Running);
     }
 
-    /// Whether to wait at the gate.
-    fn arrive(&self) -> bool {
+    /// How long to wait at the gate, if at all.
+    fn arrive(&self) -> Option<Duration> {
         let mut state = self.scheduler.lock();
         let now = Instant::now();
         let hold = self.scheduler.hold;
-        if !state.others_at_work(self.id, now, hold) {
+        let is_free = matches!(state.strategy, Strategy::Random | Strategy::Priorities);
+        if is_free && !state.others_at_work(self.id, now, hold) {
             state.new_strategy();
-            state.enters(self.id, Activity::Running);
-            return false;
+            state.goes(self.id);
+            return None;
         }
         let patience = state.patience;
-        if !state.random.percent(patience) {
-            state.enters(self.id, Activity::Running);
-            return false;
-        }
-        state.enters(self.id, Activity::Held);
-        state.place(self.id).thread = Some(std::thread::current());
+        let is_eager = is_free && !state.random.percent(patience);
+        state.enters(self.id);
+        let place = state.place(self.id);
+        (place.is_eager, place.thread) = (is_eager, Some(std::thread::current()));
         state.decide(now, hold);
-        state.place(self.id).activity == Activity::Held
+        (state.place(self.id).activity == Activity::Held).then(|| state.strategy.longest(hold))
     }
 
     fn becomes(&self, activity: Activity) {
@@ -166,7 +249,13 @@ impl Member {
             return;
         }
         let mut state = self.scheduler.lock();
-        state.place(self.id).activity = activity;
+        let place = state.place(self.id);
+        place.activity = activity;
+        match activity {
+            Activity::Idle => place.in_transaction = false,
+            Activity::Thinking(_) => place.in_transaction = true,
+            _ => {}
+        }
         state.decide(Instant::now(), self.scheduler.hold);
     }
 }
@@ -188,14 +277,39 @@ impl State {
         self.members.iter().any(|(&other, place)| other != id && place.activity.is_at_work(now, hold))
     }
 
-    /// Leaves rest, if it was at rest: it gets a priority.
-    fn enters(&mut self, id: u64, activity: Activity) {
+    /// Comes to the gate. Who was at rest gets a priority.
+    fn enters(&mut self, id: u64) {
         let priority = (self.random.next() >> 2) as i64;
         let place = self.place(id);
         if place.activity == Activity::Idle {
             place.priority = priority;
         }
-        place.activity = activity;
+        place.activity = Activity::Held;
+    }
+
+    /// Goes: it is its turn.
+    fn goes(&mut self, id: u64) {
+        let place = self.place(id);
+        place.activity = Activity::Running;
+        if let Some(thread) = place.thread.take() {
+            thread.unpark();
+        }
+        if let Some(turns) = &mut self.turns {
+            turns.order.push(id as u32);
+        }
+    }
+
+    /// Has waited for long enough. In a replay that was not foreseen.
+    fn goes_unasked(&mut self, id: u64) {
+        if self.strategy == Strategy::Replay {
+            if let Some(at) = self.script.iter().position(|next| u64::from(*next) == id) {
+                self.script.remove(at);
+            }
+            if let Some(turns) = &mut self.turns {
+                turns.lost += 1;
+            }
+        }
+        self.goes(id);
     }
 
     fn new_strategy(&mut self) {
@@ -204,10 +318,17 @@ impl State {
         self.lowest = 0;
     }
 
-    /// Lets one of those at the gate go, if it is time.
+    /// Lets one of those at the gate go, if it is time. One goes at a time: the order of turns is the order of statements.
     fn decide(&mut self, now: Instant, hold: Duration) {
-        let at_work = || self.members.iter().filter(|(_, place)| place.activity.is_at_work(now, hold));
+        if self.members.values().any(|place| place.activity == Activity::Running) {
+            return;
+        }
         let held = |(_, place): &(&u64, &Place)| place.activity == Activity::Held;
+        let eager = self.members.iter().filter(held).find(|(_, place)| place.is_eager).map(|(&id, _)| id);
+        if let Some(id) = eager {
+            return self.goes(id);
+        }
+        let at_work = || self.members.iter().filter(|(_, place)| place.activity.is_at_work(now, hold));
         let picked = match self.strategy {
             Strategy::Random => {
                 if at_work().any(|member| !held(&member)) {
@@ -221,19 +342,33 @@ impl State {
                 self.members.iter().filter(held).nth(nth as usize).map(|(&id, _)| id)
             }
             Strategy::Priorities => at_work().max_by_key(|(_, place)| place.priority).filter(held).map(|(&id, _)| id),
+            Strategy::Serial => {
+                let mut inside = self.members.iter().filter(|(_, place)| place.in_transaction).peekable();
+                match inside.peek() {
+                    Some(_) => inside.find(held).map(|(&id, _)| id),
+                    None => self.members.iter().find(held).map(|(&id, _)| id),
+                }
+            }
+            Strategy::Replay => {
+                let next = self.script.front().map(|next| u64::from(*next));
+                match next {
+                    Some(next) => self.members.iter().filter(held).find(|(id, _)| **id == next).map(|(&id, _)| id),
+                    // The run goes on longer than the one that is replayed.
+                    None => self.members.iter().find(held).map(|(&id, _)| id),
+                }
+            }
         };
         let Some(id) = picked else { return };
+        if self.strategy == Strategy::Replay {
+            self.script.pop_front();
+        }
         let changes_priority = self.random.percent(15);
         self.lowest -= i64::from(changes_priority);
         let lowest = self.lowest;
-        let place = self.place(id);
         if changes_priority {
-            place.priority = lowest;
+            self.place(id).priority = lowest;
         }
-        place.activity = Activity::Running;
-        if let Some(thread) = place.thread.take() {
-            thread.unpark();
-        }
+        self.goes(id);
     }
 }
 
@@ -274,7 +409,7 @@ mod tests {
 
     fn state(activities: &[Activity], strategy: Strategy) -> State {
         let place =
-            |(id, &activity): (usize, &Activity)| (id as u64, Place { activity, priority: id as i64, thread: None });
+            |(id, &activity): (usize, &Activity)| (id as u64, Place { priority: id as i64, ..Place::new(activity) });
         State {
             members: activities.iter().enumerate().map(place).collect(),
             next_id: 9,
@@ -282,6 +417,8 @@ mod tests {
             strategy,
             patience: 100,
             lowest: 0,
+            script: VecDeque::new(),
+            turns: None,
         }
     }
 

@@ -114,6 +114,12 @@ impl Database {
         Ok(())
     }
 
+    /// Shows every answer since the run began.
+    pub fn visit_answers(&self, mut visit: impl FnMut(&Answer)) {
+        let state = self.inner.lock();
+        state.log.iter().flatten().for_each(|asked| visit(&asked.answer));
+    }
+
     /// What has happened since the run began.
     pub fn recording(&self) -> Recording {
         let mut observer = self.connect(Client::new("skew", "skew"));

@@ -1,0 +1,296 @@
+//! Campaigns and their replays as JSON, both ways. `CAMPAIGN.md` beside this crate lists every field.
+
+use serde_json::{Value, json};
+use skew_model::campaign::{
+    Campaign, DatabaseReplay, FailedRun, RunLine, RunOutcome, RunReplay, SqlAnomaly, SqlEdge, SqlOperation,
+    SqlStatement, Why,
+};
+
+/// The version of both formats.
+const VERSION: u64 = 1;
+
+/// A campaign's results as JSON.
+pub fn write(campaign: &Campaign) -> String {
+    let document = json!({
+        "skew": "campaign",
+        "version": VERSION,
+        "command": campaign.command,
+        "level": campaign.level,
+        "seed": campaign.seed,
+        "planned": campaign.planned,
+        "shard": campaign.shard.map(|(number, count)| [number, count]),
+        "elapsed_ms": campaign.elapsed_ms,
+        "held_ms": campaign.held_ms,
+        "interrupted": campaign.is_interrupted,
+        "unsupported": campaign.unsupported.iter().map(|(what, times)| json!({ "what": what, "times": times })).collect::<Vec<_>>(),
+        "baseline": campaign.baseline.iter().map(run_json).collect::<Vec<_>>(),
+        "runs": campaign.runs.iter().map(run_json).collect::<Vec<_>>(),
+        "failure": campaign.failure.as_ref().map(failure_json),
+    });
+    pretty(&document)
+}
+
+/// What replays a run, as JSON.
+pub fn write_replay(replay: &RunReplay) -> String {
+    let database =
+        |database: &DatabaseReplay| json!({ "name": database.name, "turns": database.turns, "stale": database.stale });
+    let document = json!({
+        "skew": "run",
+        "version": VERSION,
+        "shows": replay.shows,
+        "command": replay.command,
+        "options": replay.options,
+        "seed": replay.seed,
+        "databases": replay.databases.iter().map(database).collect::<Vec<_>>(),
+    });
+    pretty(&document)
+}
+
+/// Whether the text looks like what [`write_replay`] writes, rather than like a witness.
+pub fn is_replay(text: &str) -> bool {
+    serde_json::from_str::<Value>(text).is_ok_and(|document| document["skew"] == "run")
+}
+
+/// The results that JSON text holds, or what is wrong with the text.
+pub fn read(text: &str) -> Result<Campaign, String> {
+    let document = open(text, "campaign")?;
+    let unsupported = list(&document, "unsupported")?.iter();
+    Ok(Campaign {
+        command: texts(&document, "command")?,
+        level: text_of(&document, "level")?,
+        seed: number(&document, "seed")?,
+        planned: number(&document, "planned")?,
+        shard: match &document["shard"] {
+            Value::Null => None,
+            shard => Some((small(&shard[0], "shard")?, small(&shard[1], "shard")?)),
+        },
+        baseline: list(&document, "baseline")?.iter().map(run_of).collect::<Result<_, _>>()?,
+        runs: list(&document, "runs")?.iter().map(run_of).collect::<Result<_, _>>()?,
+        failure: match &document["failure"] {
+            Value::Null => None,
+            failure => Some(failure_of(failure)?),
+        },
+        unsupported: unsupported
+            .map(|one| Ok((text_of(one, "what")?, number(one, "times")?)))
+            .collect::<Result<_, String>>()?,
+        held_ms: number(&document, "held_ms")?,
+        elapsed_ms: number(&document, "elapsed_ms")?,
+        is_interrupted: document["interrupted"] == true,
+    })
+}
+
+/// The replay that JSON text holds, or what is wrong with the text.
+pub fn read_replay(text: &str) -> Result<RunReplay, String> {
+    let document = open(text, "run")?;
+    let database = |one: &Value| {
+        let stale = list(one, "stale")?.iter().map(|read| {
+            let part = |at: usize| small(&read[at], "stale");
+            Ok([part(0)?, part(1)?, part(2)?, part(3)?])
+        });
+        Ok(DatabaseReplay {
+            name: text_of(one, "name")?,
+            turns: list(one, "turns")?.iter().map(|turn| small(turn, "turns")).collect::<Result<_, String>>()?,
+            stale: stale.collect::<Result<_, String>>()?,
+        })
+    };
+    Ok(RunReplay {
+        command: texts(&document, "command")?,
+        options: texts(&document, "options")?,
+        seed: number(&document, "seed")?,
+        databases: list(&document, "databases")?.iter().map(database).collect::<Result<_, String>>()?,
+        shows: text_of(&document, "shows")?,
+    })
+}
+
+fn run_json(run: &RunLine) -> Value {
+    let (outcome, code) = match run.outcome {
+        RunOutcome::Passed => ("passed", 0),
+        RunOutcome::Failed(code) => ("failed", code),
+        RunOutcome::Killed(signal) => ("killed", signal),
+        RunOutcome::TimedOut => ("timed out", 0),
+    };
+    json!({
+        "number": run.number, "seed": run.seed, "outcome": outcome, "code": code, "ms": run.ms,
+        "statements": run.statements, "refusals": run.refusals,
+    })
+}
+
+fn run_of(run: &Value) -> Result<RunLine, String> {
+    let code = run["code"].as_i64().and_then(|code| i32::try_from(code).ok()).unwrap_or(0);
+    Ok(RunLine {
+        number: number(run, "number")?,
+        seed: number(run, "seed")?,
+        outcome: match run["outcome"].as_str() {
+            Some("passed") => RunOutcome::Passed,
+            Some("failed") => RunOutcome::Failed(code),
+            Some("killed") => RunOutcome::Killed(code),
+            Some("timed out") => RunOutcome::TimedOut,
+            _ => return Err("`outcome` is none of passed, failed, killed, timed out".to_owned()),
+        },
+        ms: number(run, "ms")?,
+        statements: number(run, "statements")?,
+        refusals: number(run, "refusals")?,
+    })
+}
+
+fn failure_json(failure: &FailedRun) -> Value {
+    let (found, needed) = failure.stale_reads;
+    let (times, failed) = failure.repeated;
+    json!({
+        "run": run_json(&failure.run),
+        "why": why_json(&failure.why),
+        "stale_reads": { "found": found, "needed": needed },
+        "repeated": { "times": times, "failed": failed },
+        "replay": failure.replay,
+        "database": failure.database,
+        "output": failure.output,
+        "statements": failure.statements.iter().map(statement_json).collect::<Vec<_>>(),
+    })
+}
+
+fn failure_of(failure: &Value) -> Result<FailedRun, String> {
+    let pair = |name: &str, one: &str, other: &str| -> Result<(usize, usize), String> {
+        Ok((number(&failure[name], one)? as usize, number(&failure[name], other)? as usize))
+    };
+    Ok(FailedRun {
+        run: run_of(&failure["run"])?,
+        output: text_of(failure, "output")?,
+        database: text_of(failure, "database")?,
+        statements: list(failure, "statements")?.iter().map(statement_of).collect::<Result<_, _>>()?,
+        why: why_of(&failure["why"])?,
+        stale_reads: pair("stale_reads", "found", "needed")?,
+        repeated: pair("repeated", "times", "failed")?,
+        replay: failure["replay"].as_str().map(str::to_owned),
+    })
+}
+
+fn statement_json(statement: &SqlStatement) -> Value {
+    let operation = |operation: &SqlOperation| {
+        json!({
+            "do": if operation.is_write { "write" } else { "read" },
+            "key": operation.key, "value": operation.value, "stale": operation.is_stale,
+            "alternatives": operation.alternatives, "guilty": operation.is_guilty, "within": operation.within,
+        })
+    };
+    json!({
+        "connection": statement.connection, "txn": statement.txn, "sql": statement.text,
+        "parameters": statement.parameters, "answer": statement.answer, "error": statement.is_error,
+        "operations": statement.operations.iter().map(operation).collect::<Vec<_>>(),
+    })
+}
+
+fn statement_of(statement: &Value) -> Result<SqlStatement, String> {
+    let operation = |operation: &Value| {
+        Ok(SqlOperation {
+            is_write: operation["do"] == "write",
+            key: text_of(operation, "key")?,
+            value: text_of(operation, "value")?,
+            is_stale: operation["stale"] == true,
+            alternatives: texts(operation, "alternatives")?,
+            is_guilty: operation["guilty"] == true,
+            within: operation["within"].as_str().map(str::to_owned),
+        })
+    };
+    Ok(SqlStatement {
+        connection: number(statement, "connection")? as usize,
+        txn: statement["txn"].as_str().map(str::to_owned),
+        text: text_of(statement, "sql")?,
+        parameters: texts(statement, "parameters")?,
+        answer: text_of(statement, "answer")?,
+        is_error: statement["error"] == true,
+        operations: list(statement, "operations")?.iter().map(operation).collect::<Result<_, String>>()?,
+    })
+}
+
+fn why_json(why: &Why) -> Value {
+    match why {
+        Why::Anomaly(anomaly) => {
+            let edge = |edge: &SqlEdge| {
+                json!({
+                    "from": edge.from, "to": edge.to, "label": edge.label, "reason": edge.reason,
+                    "statements": [edge.statements.0, edge.statements.1],
+                })
+            };
+            json!({
+                "kind": "anomaly", "anomaly": anomaly.id, "headline": anomaly.headline, "cycle": anomaly.cycle,
+                "edges": anomaly.edges.iter().map(edge).collect::<Vec<_>>(),
+                "breaks": anomaly.breaks, "satisfies": anomaly.satisfies, "fix": anomaly.fix,
+            })
+        }
+        Why::Refused(statements) => json!({ "kind": "refused", "statements": statements }),
+        Why::Serializable => json!({ "kind": "serializable" }),
+        Why::Unknown(limit) => json!({ "kind": "unknown", "limit": limit }),
+    }
+}
+
+fn why_of(why: &Value) -> Result<Why, String> {
+    Ok(match why["kind"].as_str() {
+        Some("anomaly") => {
+            let at = |value: &Value| value.as_u64().map(|at| at as usize);
+            let edge = |edge: &Value| {
+                Ok(SqlEdge {
+                    from: text_of(edge, "from")?,
+                    to: text_of(edge, "to")?,
+                    label: text_of(edge, "label")?,
+                    reason: text_of(edge, "reason")?,
+                    statements: (at(&edge["statements"][0]), at(&edge["statements"][1])),
+                })
+            };
+            Why::Anomaly(Box::new(SqlAnomaly {
+                id: text_of(why, "anomaly")?,
+                headline: text_of(why, "headline")?,
+                edges: list(why, "edges")?.iter().map(edge).collect::<Result<_, String>>()?,
+                cycle: text_of(why, "cycle")?,
+                breaks: texts(why, "breaks")?,
+                satisfies: texts(why, "satisfies")?,
+                fix: text_of(why, "fix")?,
+            }))
+        }
+        Some("refused") => {
+            let statements = list(why, "statements")?.iter();
+            Why::Refused(statements.map(|at| Ok(small(at, "statements")? as usize)).collect::<Result<_, String>>()?)
+        }
+        Some("serializable") => Why::Serializable,
+        Some("unknown") => Why::Unknown(text_of(why, "limit")?),
+        _ => return Err("`kind` is none of anomaly, refused, serializable, unknown".to_owned()),
+    })
+}
+
+fn open(text: &str, kind: &str) -> Result<Value, String> {
+    let document: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
+    if document["skew"] != kind {
+        return Err(format!("it does not say `\"skew\": \"{kind}\"`"));
+    }
+    if document["version"] != VERSION {
+        let version = &document["version"];
+        return Err(format!("version {version} of the format; this version of Skew reads version {VERSION}"));
+    }
+    Ok(document)
+}
+
+fn pretty(document: &Value) -> String {
+    let mut text = serde_json::to_string_pretty(document).expect("a document of texts and numbers can be written");
+    text.push('\n');
+    text
+}
+
+fn text_of(value: &Value, name: &str) -> Result<String, String> {
+    value[name].as_str().map(str::to_owned).ok_or_else(|| format!("`{name}` is not a string"))
+}
+
+fn texts(value: &Value, name: &str) -> Result<Vec<String>, String> {
+    let texts = list(value, name)?.iter().map(|text| text.as_str().map(str::to_owned));
+    texts.collect::<Option<_>>().ok_or_else(|| format!("`{name}` holds something that is not a string"))
+}
+
+fn list<'a>(value: &'a Value, name: &str) -> Result<&'a Vec<Value>, String> {
+    value[name].as_array().ok_or_else(|| format!("`{name}` is not an array"))
+}
+
+fn number(value: &Value, name: &str) -> Result<u64, String> {
+    value[name].as_u64().ok_or_else(|| format!("`{name}` is not a whole number"))
+}
+
+fn small(value: &Value, name: &str) -> Result<u32, String> {
+    value.as_u64().and_then(|n| u32::try_from(n).ok()).ok_or_else(|| format!("`{name}` holds no whole number"))
+}

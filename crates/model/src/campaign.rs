@@ -1,0 +1,199 @@
+//! A campaign: somebody's own tests, run again and again on the weak database, and why they broke.
+
+/// What a campaign did and found.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Campaign {
+    /// The command that was run.
+    pub command: Vec<String>,
+    /// The level, in words: `read committed (mvrc)`.
+    pub level: String,
+    /// Where the seeds of runs come from.
+    pub seed: u64,
+    /// How many runs were asked for, in all shards.
+    pub planned: u64,
+    /// Which part of them this is: number and count.
+    pub shard: Option<(u32, u32)>,
+    /// Runs one after the other and at serializable, which tell whether the test itself is right.
+    pub baseline: Vec<RunLine>,
+    /// The runs, by number.
+    pub runs: Vec<RunLine>,
+    /// The first run that failed, explained.
+    pub failure: Option<FailedRun>,
+    /// What the database refused because it does not support it: the words, and how often.
+    pub unsupported: Vec<(String, u64)>,
+    /// How long clients were held so that transactions overlap, all runs together.
+    pub held_ms: u64,
+    /// How long everything took.
+    pub elapsed_ms: u64,
+    /// Whether it was stopped before its end.
+    pub is_interrupted: bool,
+}
+
+/// One run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunLine {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Its seed.
+    pub seed: u64,
+    /// How it ended.
+    pub outcome: RunOutcome,
+    /// How long the command took.
+    pub ms: u64,
+    /// How many statements the database answered.
+    pub statements: u64,
+    /// How many transactions were refused with 40001 or 40P01.
+    pub refusals: u64,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RunOutcome {
+    /// With exit code 0.
+    Passed,
+    /// With another exit code.
+    Failed(i32),
+    /// By a signal.
+    Killed(i32),
+    /// It took too long and was stopped.
+    TimedOut,
+}
+
+impl RunOutcome {
+    /// Whether the test passed.
+    pub fn passed(self) -> bool {
+        self == RunOutcome::Passed
+    }
+}
+
+/// A run that failed, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FailedRun {
+    /// Which run it was.
+    pub run: RunLine,
+    /// What the command printed, the end of it.
+    pub output: String,
+    /// The database in which it went wrong.
+    pub database: String,
+    /// What clients asked for, in the order in which it was executed.
+    pub statements: Vec<SqlStatement>,
+    /// Why.
+    pub why: Why,
+    /// How many reads returned an old version at first, and how many of them are needed.
+    pub stale_reads: (usize, usize),
+    /// How often the run was repeated, and how often it failed again.
+    pub repeated: (usize, usize),
+    /// The file that replays it.
+    pub replay: Option<String>,
+}
+
+/// A statement of a client.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SqlStatement {
+    /// The connection, from 1.
+    pub connection: usize,
+    /// The transaction's name.
+    pub txn: Option<String>,
+    /// As the client wrote it.
+    pub text: String,
+    /// The values of its parameters.
+    pub parameters: Vec<String>,
+    /// What it was answered, in words: `2 rows`, `done`, `40001 could not serialize…`.
+    pub answer: String,
+    /// Whether it failed.
+    pub is_error: bool,
+    /// What it read and wrote.
+    pub operations: Vec<SqlOperation>,
+}
+
+/// What a statement read or wrote.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SqlOperation {
+    /// Whether it is a write.
+    pub is_write: bool,
+    /// The cell: `stock[1].count`.
+    pub key: String,
+    /// The value.
+    pub value: String,
+    /// Whether newer versions had been committed.
+    pub is_stale: bool,
+    /// What it could have returned, oldest first, if there was a choice.
+    pub alternatives: Vec<String>,
+    /// Whether the explanation points at it.
+    pub is_guilty: bool,
+    /// The statement of a function that it comes from.
+    pub within: Option<String>,
+}
+
+/// Why a run failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// Its transactions are not serializable.
+    Anomaly(Box<SqlAnomaly>),
+    /// They are, but the database refused statements as it may at this level: the statements' numbers.
+    Refused(Vec<usize>),
+    /// They are, and nothing was refused.
+    Serializable,
+    /// The checker gave up.
+    Unknown(String),
+}
+
+/// A violation of serializability, in words.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SqlAnomaly {
+    /// `lost-update`
+    pub id: String,
+    /// One sentence.
+    pub headline: String,
+    /// The edges of the cycle.
+    pub edges: Vec<SqlEdge>,
+    /// The cycle in one line.
+    pub cycle: String,
+    /// The weakest levels that it breaks, and the strongest that it satisfies.
+    pub breaks: Vec<String>,
+    /// The strongest levels that it satisfies.
+    pub satisfies: Vec<String>,
+    /// What to change.
+    pub fix: String,
+}
+
+/// An edge of a cycle.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SqlEdge {
+    /// The earlier transaction.
+    pub from: String,
+    /// The later one.
+    pub to: String,
+    /// `rw(stock[1].count)`
+    pub label: String,
+    /// One sentence.
+    pub reason: String,
+    /// The statements at its ends, by number, where they are known.
+    pub statements: (Option<usize>, Option<usize>),
+}
+
+/// What replays a run.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RunReplay {
+    /// The command.
+    pub command: Vec<String>,
+    /// How the database was set up: the options of the command line, as words.
+    pub options: Vec<String>,
+    /// Its seed.
+    pub seed: u64,
+    /// The databases.
+    pub databases: Vec<DatabaseReplay>,
+    /// What it showed, in a sentence.
+    pub shows: String,
+}
+
+/// How the clients of one database took turns, and which reads were old.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DatabaseReplay {
+    /// Its name.
+    pub name: String,
+    /// Whose statement went, in order.
+    pub turns: Vec<u32>,
+    /// Session, transaction, read, and how many versions it went back.
+    pub stale: Vec<[u32; 4]>,
+}

@@ -1,0 +1,141 @@
+//! A server for runs: one run after the other, each from the same state, recorded.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use skew_sql::session::recording::{Answer, Recording};
+use skew_sql::session::steering::StaleRead;
+
+use crate::databases::{Replay, RunSetup};
+use crate::listen::{NotStarted, Running, Server};
+use crate::scheduler::{Order, Turns};
+use crate::settings::Settings;
+
+/// The database that the command is told to connect to.
+pub const DATABASE: &str = "test";
+/// How long connections of a command that has ended may take to go.
+const GOODBYE: Duration = Duration::from_millis(50);
+
+/// A server for runs.
+pub struct Arena {
+    running: Running,
+    clients_before: u64,
+}
+
+/// What happened in one database during a run.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// The database's name.
+    pub database: String,
+    /// Its statements and their operations.
+    pub recording: Recording,
+    /// Who took turns.
+    pub turns: Turns,
+}
+
+/// Errors that databases give because transactions ran at the same time.
+pub const REFUSALS: [&str; 2] = ["40001", "40P01"];
+/// What is not supported.
+const UNSUPPORTED: &str = "0A000";
+
+impl Arena {
+    /// Starts a server, and makes the database, which tells whether the scripts are right.
+    pub fn start(settings: Settings) -> Result<Arena, NotStarted> {
+        let running = Server::bind(settings).and_then(Server::start)?;
+        running.databases().open(DATABASE).map_err(NotStarted::Database)?;
+        Ok(Arena { running, clients_before: 0 })
+    }
+
+    /// What the command finds in its environment.
+    pub fn environment(&self) -> Vec<(&'static str, String)> {
+        let address = self.running.address();
+        vec![
+            ("DATABASE_URL", format!("postgresql://postgres@{}:{}/{DATABASE}", address.ip(), address.port())),
+            ("PGHOST", address.ip().to_string()),
+            ("PGPORT", address.port().to_string()),
+            ("PGUSER", "postgres".to_owned()),
+            ("PGDATABASE", DATABASE.to_owned()),
+            ("PGSSLMODE", "disable".to_owned()),
+        ]
+    }
+
+    /// A run begins.
+    pub fn begin(&mut self, setup: RunSetup) -> Result<(), String> {
+        if !self.running.disconnect_all(Duration::from_secs(5)) {
+            return Err("connections of the last run do not end".to_owned());
+        }
+        self.clients_before = self.running.clients_so_far();
+        self.running.databases().begin_run(setup).map_err(|error| error.fields().message.clone())
+    }
+
+    /// The command has ended: so do its connections.
+    pub fn end(&self) {
+        if !self.running.wait_for_goodbyes(GOODBYE) {
+            self.running.disconnect_all(Duration::from_secs(5));
+        }
+    }
+
+    /// How many clients came during the run.
+    pub fn clients(&self) -> u64 {
+        self.running.clients_so_far() - self.clients_before
+    }
+
+    /// How many statements there were, how many refusals because of concurrency, and what was not supported.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for (_, entry) in self.running.databases().all() {
+            counts.held += entry.scheduler.turns().held;
+            entry.database.visit_answers(|answer| {
+                counts.statements += 1;
+                if let Answer::Error { code, message } = answer {
+                    counts.refusals += u64::from(REFUSALS.contains(&code.as_str()));
+                    if code == UNSUPPORTED {
+                        *counts.unsupported.entry(message.clone()).or_default() += 1;
+                    }
+                }
+            });
+        }
+        counts
+    }
+
+    /// What happened, in the databases that were used.
+    pub fn seen(&self) -> Vec<Seen> {
+        let used = self.running.databases().all().into_iter().map(|(database, entry)| {
+            let (recording, turns) = (entry.database.recording(), entry.scheduler.turns());
+            Seen { database, recording, turns }
+        });
+        used.filter(|seen| !seen.recording.statements.is_empty()).collect()
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// Statements.
+    pub statements: u64,
+    /// Statements that failed because of concurrency.
+    pub refusals: u64,
+    /// What is not supported, and how often it was asked for.
+    pub unsupported: BTreeMap<String, u64>,
+    /// How long clients were held.
+    pub held: Duration,
+}
+
+/// A run as chance has it.
+pub fn by_chance(seed: u64) -> RunSetup {
+    RunSetup { seed, order: Order::Weak, replay: None }
+}
+
+/// A run whose transactions come one after the other.
+pub fn one_by_one(seed: u64) -> RunSetup {
+    RunSetup { seed, order: Order::Serial, replay: None }
+}
+
+/// The same run again, with some of its stale reads.
+pub fn again(seed: u64, seen: &[Seen], keeps: impl Fn(&str, &StaleRead) -> bool) -> RunSetup {
+    let replay = |seen: &Seen| {
+        let stale = seen.recording.stale.iter().filter(|stale| keeps(&seen.database, stale)).copied().collect();
+        (seen.database.clone(), Replay { turns: seen.turns.order.clone(), stale })
+    };
+    RunSetup { seed, order: Order::Weak, replay: Some(seen.iter().map(replay).collect()) }
+}
