@@ -3,5 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod convert;
 pub(crate) mod explain;
+pub(crate) mod merge;
 pub(crate) mod replay;
 pub(crate) mod serve;
+pub(crate) mod test;

@@ -26,8 +26,10 @@ enum Command {
     Check(commands::check::Arguments),
     Convert(commands::convert::Arguments),
     Explain(commands::explain::Arguments),
+    Merge(commands::merge::Arguments),
     Replay(commands::replay::Arguments),
     Serve(commands::serve::Arguments),
+    Test(commands::test::Arguments),
 }
 
 /// How a command ended, as an exit code.
@@ -56,8 +58,10 @@ fn main() -> ExitCode {
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Convert(arguments) => commands::convert::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
+        Command::Merge(arguments) => commands::merge::run(&arguments),
         Command::Replay(arguments) => commands::replay::run(&arguments),
         Command::Serve(arguments) => commands::serve::run(&arguments),
+        Command::Test(arguments) => commands::test::run(&arguments),
     };
     match ending {
         Ok(ending) => ending.into(),

@@ -1,7 +1,7 @@
 //! `skew replay`: runs a witness again on the weak store, and says what it shows.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use skew_check::{Assumptions, Checker, Options};
@@ -16,17 +16,26 @@ use crate::output::{self, Color};
 ///
 /// A failing test writes a witness when SKEW_WITNESS names a folder. The steps run on the weak store, each transaction at
 /// its level; a step that the level does not allow, or a read that sees something else, is an error.
+///
+/// A file that `skew test` has written replays a run: the command again, its statements in the same order, its reads of
+/// old versions the same.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   skew replay witness.json
   SKEW_WITNESS=target/witness cargo test; skew replay target/witness/*.json
+  skew replay .skew/run-7.json                       the command that `skew test` ran
+  skew replay .skew/run-7.json -- pytest -k checkout another one
 
 Exit codes: 1 the run came out as the witness says, so what it shows can happen; 2 it did not, or is no witness.")]
 pub(crate) struct Arguments {
     /// The witness, as JSON
     #[arg(required = true)]
     files: Vec<PathBuf>,
+
+    /// For a run of `skew test`: the command, if it is another one
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
 
     /// The levels that the run is checked at besides the declared ones
     #[arg(long = "level", value_name = "LEVEL", default_value = "ser")]
@@ -38,16 +47,22 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
+    let mut ending = Ending::Holds;
     for file in &arguments.files {
-        output::write(None, &replay(file, arguments)?)?;
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        ending = ending.max(if skew_formats::campaign::is_replay(&text) {
+            crate::commands::test::replay(file, &text, &arguments.command, arguments.color)?
+        } else {
+            output::write(None, &replay(file, &text, arguments)?)?;
+            Ending::Violated
+        });
     }
-    Ok(Ending::Violated)
+    Ok(ending)
 }
 
-fn replay(file: &PathBuf, arguments: &Arguments) -> Result<String, String> {
+fn replay(file: &Path, text: &str, arguments: &Arguments) -> Result<String, String> {
     let name = file.display();
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
-    let witness = skew_formats::witness::read(&text).map_err(|error| format!("{name}: {error}"))?;
+    let witness = skew_formats::witness::read(text).map_err(|error| format!("{name}: {error}"))?;
     let store = replay_witness(&witness).map_err(|error| format!("{name}: {error}"))?;
     // Printed and read again, so that every transaction has a line to point at.
     let text = store.history(Literal::clone).to_string();

@@ -152,10 +152,17 @@ enum ConstraintsArgument {
 
 /// A level for every transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Isolation {
-    level: Level,
+pub(crate) struct Isolation {
+    pub(crate) level: Level,
     /// What SQL calls it, if that is how it was asked for.
-    name: Option<&'static str>,
+    pub(crate) name: Option<&'static str>,
+}
+
+impl Isolation {
+    /// As it is asked for.
+    pub(crate) fn word(self) -> String {
+        self.name.map_or_else(|| self.level.to_string(), str::to_owned)
+    }
 }
 
 /// What SQL's names are in PostgreSQL.
@@ -166,7 +173,7 @@ const SQL_NAMES: [(&str, Level); 4] = [
     ("serializable", Level::Ser),
 ];
 
-fn parse_isolation(word: &str) -> Result<Isolation, String> {
+pub(crate) fn parse_isolation(word: &str) -> Result<Isolation, String> {
     let lower = word.to_ascii_lowercase().replace(['-', '_'], " ");
     if let Some(&(name, level)) = SQL_NAMES.iter().find(|(name, _)| *name == lower) {
         return Ok(Isolation { level, name: Some(name) });
@@ -271,11 +278,11 @@ fn options(arguments: &Arguments) -> Options {
 }
 
 /// Another number each time, short enough to be typed again.
-fn any_seed() -> u64 {
+pub(crate) fn any_seed() -> u64 {
     RandomState::new().build_hasher().finish() % 1_000_000
 }
 
-fn read_script(path: &PathBuf) -> Result<Script, String> {
+pub(crate) fn read_script(path: &PathBuf) -> Result<Script, String> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
     Ok(Script { name: name.into(), text: text.into() })

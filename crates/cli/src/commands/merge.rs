@@ -1,0 +1,99 @@
+//! `skew merge`: the results of shards as those of one campaign.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use skew_model::campaign::Campaign;
+
+use crate::Ending;
+use crate::commands::test::{ending, write_files};
+use crate::output::{self, Color};
+
+/// Put the results of shards together
+///
+/// Each machine runs `skew test --shard N/COUNT --json FILE`; this reads the files and says what one machine would have
+/// said.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  skew merge shard-*.json
+  skew merge --junit all.xml shard-*.json
+
+Exit codes: 0 every run passed, 1 a run failed, 2 bad input, 3 runs are missing.")]
+pub(crate) struct Arguments {
+    /// The results, as `skew test --json` writes them
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+
+    /// Write the results as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
+    /// Write the results as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// When to colour
+    #[arg(long, value_enum, default_value = "auto")]
+    color: Color,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
+    let mut whole: Option<Campaign> = None;
+    for file in &arguments.files {
+        let name = file.display();
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
+        let part = skew_formats::campaign::read(&text).map_err(|error| format!("{name}: {error}"))?;
+        match &mut whole {
+            None => whole = Some(part),
+            Some(whole) => merge(whole, part).map_err(|error| format!("{name}: {error}"))?,
+        }
+    }
+    let mut whole = whole.expect("there is at least one file");
+    whole.shard = None;
+    whole.runs.sort_by_key(|run| run.number);
+    let missing = whole.planned.saturating_sub(whole.runs.len() as u64);
+    let mut text = skew_report::campaign(&whole, output::style(arguments.color, false));
+    if missing > 0 {
+        text.push_str(&format!("  {missing} of {} runs are missing\n", whole.planned));
+        whole.is_interrupted = true;
+    }
+    output::write(None, &text)?;
+    write_files(&whole, arguments.junit.as_deref(), arguments.json.as_deref())?;
+    Ok(ending(&whole))
+}
+
+fn merge(whole: &mut Campaign, part: Campaign) -> Result<(), String> {
+    let same = (&whole.command, &whole.level, whole.seed, whole.planned)
+        == (&part.command, &part.level, part.seed, part.planned);
+    if !same {
+        return Err("it is of another campaign: command, level, --seed and --runs must be the same".to_owned());
+    }
+    if let Some(run) = part.runs.iter().find(|run| whole.runs.iter().any(|other| other.number == run.number)) {
+        return Err(format!("run {} is in another file too", run.number));
+    }
+    whole.runs.extend(part.runs);
+    whole.baseline.extend(part.baseline);
+    for (what, times) in part.unsupported {
+        match whole.unsupported.iter_mut().find(|(other, _)| *other == what) {
+            Some((_, sum)) => *sum += times,
+            None => whole.unsupported.push((what, times)),
+        }
+    }
+    whole.held_ms += part.held_ms;
+    whole.elapsed_ms = whole.elapsed_ms.max(part.elapsed_ms);
+    whole.is_interrupted |= part.is_interrupted;
+    let is_earlier = |one: &Option<_>, other: &Option<_>| match (one, other) {
+        (Some(one), Some(other)) => number(one) < number(other),
+        (Some(_), None) => true,
+        _ => false,
+    };
+    if is_earlier(&part.failure, &whole.failure) {
+        whole.failure = part.failure;
+    }
+    Ok(())
+}
+
+fn number(failure: &skew_model::campaign::FailedRun) -> u64 {
+    failure.run.number
+}

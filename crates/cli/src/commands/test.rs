@@ -1,0 +1,343 @@
+//! `skew test`: somebody's own tests on the weak database, until weak isolation breaks them.
+
+use std::io::{self, IsTerminal, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use skew_model::campaign::{Campaign, RunLine, RunReplay, Why};
+use skew_server::Settings;
+use skew_server::campaign::{self, Event, Plan, Trouble};
+use skew_sql::session::{ChoiceKind, Options};
+use skew_store::Recency;
+
+use crate::Ending;
+use crate::commands::serve::{Isolation, any_seed, parse_isolation, read_script};
+use crate::output::{self, Color};
+
+/// How long a statement is held by default, in milliseconds.
+const HOLD_MS: u64 = 3;
+
+/// Run your own tests on a weak database until weak isolation breaks them, and be told why
+///
+/// The database speaks PostgreSQL's protocol. The command finds it in DATABASE_URL, and in PGHOST, PGPORT, PGUSER and
+/// PGDATABASE. It is run again and again, each time from the same state and with other overlaps of its transactions, and
+/// passes if it ends with exit code 0.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  skew test -- pytest tests/                                  as weak as the levels that transactions ask for
+  skew test --isolation read-committed --runs 200 -- pytest   every transaction at READ COMMITTED
+  skew test --setup schema.sql --jobs 4 -- npm test           every run starts with this schema
+  skew test -i cc --html report.html -- cargo test            causal consistency, as a replicated store may give it
+  skew test --shard 3/16 --json 3.json -- pytest              one sixteenth of the runs; then `skew merge *.json`
+
+First the command runs with its transactions one after the other, then at serializable: if it fails there, the test
+itself is wrong, and nothing else is tried. After all runs the first one that failed is repeated, with fewer and fewer
+reads of old versions, and what is left is explained. The file that replays it is in --out.
+
+Exit codes: 0 every run passed, 1 a run failed, 2 the test cannot be used or bad usage, 3 stopped before the end.")]
+pub(crate) struct Arguments {
+    /// Run every transaction at this level: a SQL name, or an id (ru rc ra cc mvrc pc psi si ser) [default: what
+    /// transactions ask for, READ COMMITTED if nothing]
+    #[arg(short, long, value_name = "LEVEL", value_parser = parse_isolation)]
+    isolation: Option<Isolation>,
+
+    /// How often to run the command
+    #[arg(short = 'n', long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    runs: u64,
+
+    /// How many to run at the same time, each on a database of its own
+    #[arg(short, long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    jobs: u16,
+
+    /// Where randomness starts [default: another one each time]
+    #[arg(long)]
+    seed: Option<u64>,
+
+    /// Run this file of SQL before the runs; each of them starts with what it has made (repeatable)
+    #[arg(long, value_name = "FILE")]
+    setup: Vec<PathBuf>,
+
+    /// How long the command may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+
+    /// Stop at the first run that fails
+    #[arg(short = 'x', long)]
+    stop_at_first: bool,
+
+    /// The longest that a statement is held, in milliseconds, while other connections are at work
+    #[arg(long, value_name = "MS", default_value_t = HOLD_MS)]
+    hold: u64,
+
+    /// Whether what was committed before a transaction began must be seen [default: commit; none for a level's id]
+    #[arg(long, value_parser = ["none", "commit"])]
+    recency: Option<String>,
+
+    /// Only one part of the runs, to spread them over machines: `3/16`
+    #[arg(long, value_name = "N/COUNT", value_parser = parse_shard)]
+    shard: Option<(u32, u32)>,
+
+    /// How often a run that failed may be repeated to find out why
+    #[arg(long, value_name = "TIMES", default_value_t = 40)]
+    repeats: usize,
+
+    /// The folder for the file that replays a failure
+    #[arg(long, value_name = "FOLDER", default_value = ".skew")]
+    out: PathBuf,
+
+    /// Write the results as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
+    /// Write the results as JSON, for `skew merge` and other programs
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// When to colour
+    #[arg(long, value_enum, default_value = "auto")]
+    color: Color,
+
+    /// The command, after `--`
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+fn parse_shard(word: &str) -> Result<(u32, u32), String> {
+    let parts = word.split_once('/').and_then(|(number, count)| Some((number.parse().ok()?, count.parse().ok()?)));
+    match parts {
+        Some((number, count)) if number >= 1 && number <= count => Ok((number, count)),
+        _ => Err("a shard is a number and a count, as in 3/16".to_owned()),
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // The second time it is meant.
+        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+            .map_err(|error| format!("cannot wait for signals: {error}"))?;
+    }
+    let plan = plan(arguments)?;
+    let progress = Progress::new(&plan);
+    let results = campaign::run(&plan, &stop, &|event| progress.event(event));
+    progress.end();
+    let results = match results {
+        Ok(results) => results,
+        Err(trouble) => return Err(trouble_words(&trouble)),
+    };
+    let mut campaign = results.campaign;
+    if let (Some(failure), Some(replay)) = (&mut campaign.failure, results.replay) {
+        failure.replay = Some(keep_replay(arguments, &replay, failure.run.number)?);
+    }
+    output::write(None, &skew_report::campaign(&campaign, output::style(arguments.color, false)))?;
+    write_files(&campaign, arguments.junit.as_deref(), arguments.json.as_deref())?;
+    Ok(ending(&campaign))
+}
+
+/// What a campaign's results mean for a script.
+pub(crate) fn ending(campaign: &Campaign) -> Ending {
+    let failed = campaign.runs.iter().any(|run| !run.outcome.passed());
+    match (failed, campaign.is_interrupted || campaign.runs.is_empty()) {
+        (true, _) => Ending::Violated,
+        (false, true) => Ending::Unknown,
+        (false, false) => Ending::Holds,
+    }
+}
+
+/// Writes the results for programs.
+pub(crate) fn write_files(campaign: &Campaign, junit: Option<&Path>, json: Option<&Path>) -> Result<(), String> {
+    if let Some(path) = junit {
+        output::write(Some(path), &skew_report::junit(campaign))?;
+    }
+    if let Some(path) = json {
+        output::write(Some(path), &skew_formats::campaign::write(campaign))?;
+    }
+    Ok(())
+}
+
+fn plan(arguments: &Arguments) -> Result<Plan, String> {
+    let seed = arguments.seed.unwrap_or_else(any_seed);
+    let load = arguments.setup.iter().map(read_script).collect::<Result<Vec<_>, _>>()?;
+    let is_bare = arguments.isolation.is_some_and(|isolation| isolation.name.is_none());
+    let recency = match arguments.recency.as_deref() {
+        Some("none") => Recency::None,
+        Some(_) => Recency::Commit,
+        None if is_bare => Recency::None,
+        None => Recency::Commit,
+    };
+    let settings = |level, recency| Settings {
+        options: Options { level, recency, choice: ChoiceKind::Random, seed, ..Options::default() },
+        hold: Duration::from_millis(arguments.hold.max(1)),
+        load: load.clone(),
+        ..Settings::default()
+    };
+    Ok(Plan {
+        command: arguments.command.clone(),
+        settings: settings(arguments.isolation.map(|isolation| isolation.level), recency),
+        baseline: settings(Some(skew_model::Level::Ser), Recency::Commit),
+        runs: arguments.runs,
+        seed,
+        jobs: usize::from(arguments.jobs),
+        timeout: Duration::from_secs(arguments.timeout),
+        shard: arguments.shard,
+        stops_at_failure: arguments.stop_at_first,
+        repeats: arguments.repeats,
+        level: match arguments.isolation {
+            None => "the levels that transactions ask for".to_owned(),
+            Some(Isolation { level, name: Some(name) }) => format!("{} ({level})", name.to_ascii_uppercase()),
+            Some(Isolation { level, name: None }) => level.to_string(),
+        },
+    })
+}
+
+/// The options that a replay needs to set up the same database.
+fn replay_options(arguments: &Arguments) -> Vec<String> {
+    let mut options = Vec::new();
+    if let Some(isolation) = arguments.isolation {
+        options.extend(["--isolation".to_owned(), isolation.word()]);
+    }
+    if let Some(recency) = &arguments.recency {
+        options.extend(["--recency".to_owned(), recency.clone()]);
+    }
+    for file in &arguments.setup {
+        options.extend(["--setup".to_owned(), file.display().to_string()]);
+    }
+    options.extend(["--hold".to_owned(), arguments.hold.to_string()]);
+    options.extend(["--timeout".to_owned(), arguments.timeout.to_string()]);
+    options
+}
+
+fn keep_replay(arguments: &Arguments, replay: &RunReplay, number: u64) -> Result<String, String> {
+    let replay = RunReplay { options: replay_options(arguments), ..replay.clone() };
+    let folder = &arguments.out;
+    std::fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    let path = folder.join(format!("run-{number}.json"));
+    output::write(Some(&path), &skew_formats::campaign::write_replay(&replay))?;
+    Ok(path.display().to_string())
+}
+
+/// What `skew replay` does with a file of a run: the command again, in the same order and with the same old versions.
+pub(crate) fn replay(file: &Path, text: &str, command: &[String], color: Color) -> Result<Ending, String> {
+    let name = file.display();
+    let replay = skew_formats::campaign::read_replay(text).map_err(|error| format!("{name}: {error}"))?;
+    let command = if command.is_empty() { replay.command.clone() } else { command.to_vec() };
+    let words = ["test".to_owned()].into_iter().chain(replay.options.clone()).chain(["--".to_owned()]).chain(command);
+    let arguments = <Again as clap::Parser>::try_parse_from(words).map_err(|error| format!("{name}: {error}"))?.test;
+    let plan = plan(&arguments)?;
+    let replayed = campaign::replay(&plan, &replay, &AtomicBool::new(false)).map_err(|error| trouble_words(&error))?;
+    let failure = &replayed.failure;
+    let mut out = format!("{name}: {}\n\n", replay.shows);
+    if failure.run.outcome.passed() {
+        out.push_str("this time the command passed: it is not deterministic, or it has changed since\n");
+    } else {
+        out.push_str(&skew_report::failed_run(failure, output::style(color, false)));
+    }
+    if replayed.lost > 0 {
+        out.push_str(&format!(
+            "\n{} times a client did not come when its turn was: the command itself is not deterministic\n",
+            replayed.lost
+        ));
+    }
+    output::write(None, &out)?;
+    Ok(match (failure.run.outcome.passed(), &failure.why) {
+        (true, _) => Ending::Holds,
+        (false, Why::Unknown(_)) => Ending::Unknown,
+        (false, _) => Ending::Violated,
+    })
+}
+
+/// The options of a run that is replayed, read as those of `skew test` are.
+#[derive(clap::Parser)]
+struct Again {
+    #[command(flatten)]
+    test: Arguments,
+}
+
+fn trouble_words(trouble: &Trouble) -> String {
+    let mut words = trouble.to_string();
+    let (output, unsupported): (&str, &[(String, u64)]) = match trouble {
+        Trouble::FailsAlone(_, output, unsupported) => (output, unsupported),
+        Trouble::FailsSerializable(_, output) => (output, &[]),
+        _ => return words,
+    };
+    for (what, times) in unsupported {
+        words.push_str(&format!("\n  not supported, {times} times: {what}"));
+    }
+    words.push_str("\nwhat the command printed:");
+    let lines: Vec<&str> = output.trim_end().lines().collect();
+    for line in &lines[lines.len().saturating_sub(40)..] {
+        let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        words.push_str(&format!("\n  | {line}"));
+    }
+    words
+}
+
+/// A bar on a terminal, a line now and then in a log.
+struct Progress {
+    bar: ProgressBar,
+    planned: u64,
+    state: Mutex<State>,
+    is_terminal: bool,
+}
+
+struct State {
+    done: u64,
+    failed: u64,
+    said: Instant,
+    started: Instant,
+}
+
+impl Progress {
+    fn new(plan: &Plan) -> Progress {
+        let planned = match plan.shard {
+            None => plan.runs,
+            Some((number, count)) => (plan.runs + u64::from(count) - u64::from(number)) / u64::from(count),
+        };
+        let is_terminal = io::stderr().is_terminal();
+        let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(planned), target);
+        let style = ProgressStyle::with_template("{bar:30} {pos} of {len} runs, {msg}, {eta} left");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_message("first at serializable");
+        let now = Instant::now();
+        let state = Mutex::new(State { done: 0, failed: 0, said: now, started: now });
+        Progress { bar, planned, state, is_terminal }
+    }
+
+    fn event(&self, event: Event<'_>) {
+        match event {
+            Event::Baseline(_) => self.bar.tick(),
+            Event::Run(run) => self.ran(run),
+            Event::Repeated(times) => {
+                self.bar.set_message(format!("repeating the failure, {times} times so far"));
+                self.bar.tick();
+            }
+        }
+    }
+
+    fn ran(&self, run: &RunLine) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.done += 1;
+        state.failed += u64::from(!run.outcome.passed());
+        self.bar.set_message(format!("{} failed", state.failed));
+        self.bar.inc(1);
+        if !self.is_terminal && state.said.elapsed() > Duration::from_secs(10) {
+            state.said = Instant::now();
+            let left = state.started.elapsed().as_secs_f64() / state.done as f64 * (self.planned - state.done) as f64;
+            let (done, failed, planned) = (state.done, state.failed, self.planned);
+            // Nobody may be listening.
+            let _ = writeln!(io::stderr(), "{done} of {planned} runs, {failed} failed, about {left:.0} s left");
+        }
+    }
+
+    fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}
