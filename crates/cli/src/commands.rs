@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod convert;
 pub(crate) mod explain;
+pub(crate) mod explore;
 pub(crate) mod merge;
 pub(crate) mod replay;
 pub(crate) mod serve;

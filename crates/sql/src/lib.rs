@@ -13,14 +13,17 @@
 //! - [`exec`]: IR → rows, over the store
 //! - [`storage`]: tables over the store, locks; [`change`]: INSERT, UPDATE, DELETE, MERGE and constraints
 //! - [`schema`]: CREATE, ALTER, DROP
-//! - [`plpgsql`]: functions, procedures and triggers (refused so far)
+//! - [`plpgsql`]: functions, procedures and triggers
 //! - [`session`]: a client's connection; what front doors talk to
+//! - [`app`]: what an application file says about its programs; [`explore`]: a client of it in every way
 
+pub mod app;
 pub mod bind;
 pub mod catalog;
 pub mod change;
 pub mod error;
 pub mod exec;
+pub mod explore;
 pub mod functions;
 pub mod ir;
 pub mod parse;

@@ -98,6 +98,7 @@ fn client(shared: &Shared, introduction: Introduction, waiting: Waiting, sink: &
         wait: Arc::new(move |park| waiting.wait(park)),
         tell: Arc::new(move |message| sink.tell(message)),
         cluster,
+        label: None,
     }
 }
 

@@ -253,7 +253,8 @@ impl Connection {
         let identity = {
             let mut state = database.inner.lock();
             let owner = state.new_owner();
-            let session = state.store.session(&format!("{}-{owner}", client.user));
+            let label = client.label.clone().unwrap_or_else(|| format!("{}-{owner}", client.user));
+            let session = state.store.session(&label);
             let activity = Activity {
                 pid: client.pid,
                 user: client.user.clone(),

@@ -122,6 +122,8 @@ pub struct Client {
     pub tell: Arc<dyn Fn(&Message) -> bool + Send + Sync>,
     /// The databases beside this one.
     pub cluster: Arc<dyn Cluster>,
+    /// What histories call its session; nobody else's may be called the same [default: the user and a number].
+    pub label: Option<String>,
 }
 
 /// The databases beside a connection's own: for CREATE DATABASE, DROP DATABASE and `pg_database`.
@@ -168,6 +170,7 @@ impl Client {
             wait: Arc::new(|park| park()),
             tell: Arc::new(|_| false),
             cluster: Arc::new(Alone),
+            label: None,
         }
     }
 }

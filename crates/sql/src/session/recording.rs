@@ -1,16 +1,17 @@
 //! A run with its statements: what clients asked for, what they were answered, and which operations came of it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rustc_hash::FxHashMap;
-use skew_model::{History, Key, OpId, OpKind, TxnId};
+use skew_model::{History, Key, Level, OpId, OpKind, TxnId};
 use skew_store::{Freshness, Place, Told, ToldOperation};
 
+use crate::catalog::Catalog;
 use crate::error::{Result, SqlError};
 use crate::session::connection::Connection;
 use crate::session::database::Database;
 use crate::session::history;
-use crate::session::steering::{Chosen, StaleRead};
+use crate::session::steering::{Chosen, Guide, StaleRead};
 use crate::session::{Client, Outcome, Prepared};
 use crate::storage::World;
 use crate::storage::locks::Owner;
@@ -112,6 +113,34 @@ impl Database {
         }
         state.changed();
         Ok(())
+    }
+
+    /// Goes back to the checkpoint; whatever is left open is answered by the guide.
+    pub fn begin_guided_run(&self, level: Level, guide: Arc<Mutex<Guide>>) -> Result<()> {
+        let mut state = self.inner.hold();
+        state.log = None;
+        state.options.level = Some(level);
+        state.reset(0)?;
+        state.choice.be_guided(guide);
+        state.changed();
+        Ok(())
+    }
+
+    /// Transactions that begin from now on run at this level.
+    pub fn set_level(&self, level: Level) {
+        self.inner.lock().options.level = Some(level);
+    }
+
+    /// What transactions have done since the checkpoint.
+    pub fn history(&self) -> History {
+        let mut observer = self.connect(Client::new("skew", "skew"));
+        let inner = self.inner.clone();
+        history::history(&World::new(inner.hold(), &mut observer.session))
+    }
+
+    /// The catalog, as it is committed.
+    pub fn catalog(&self) -> Arc<Catalog> {
+        self.inner.lock().catalog.clone()
     }
 
     /// Shows every answer since the run began.

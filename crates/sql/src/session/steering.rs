@@ -4,6 +4,8 @@
 //! A read is known by its place: which session in the order of their first transactions, which of its transactions,
 //! which of its reads. Runs that do the same have the same places, so that what one run chose can be asked of the next.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use rustc_hash::FxHashMap;
 use skew_model::Key;
 use skew_store::strategies::{Bias, Random};
@@ -50,6 +52,47 @@ pub(crate) struct Steering {
     /// The sessions by their number in the store: their place, and how many transactions they have begun.
     sessions: FxHashMap<u32, (u32, u32)>,
     chosen: Option<Vec<Chosen>>,
+    /// Who answers instead, if every way is to be tried.
+    guide: Option<Arc<Mutex<Guide>>>,
+}
+
+/// Tries every way: the answers of one run are the first of the next, the last of them that can be is another one.
+#[derive(Clone, Debug, Default)]
+pub struct Guide {
+    answers: Vec<(u32, u32)>,
+    at: usize,
+}
+
+impl Guide {
+    /// One of so many.
+    pub fn pick(&mut self, count: usize) -> usize {
+        let at = self.at;
+        self.at += 1;
+        match self.answers.get_mut(at) {
+            // The run is a function of the answers, so the same question has as many alternatives as before.
+            Some((chosen, among)) => {
+                *among = count as u32;
+                (*chosen as usize).min(count - 1)
+            }
+            None => {
+                self.answers.push((0, count as u32));
+                0
+            }
+        }
+    }
+
+    /// Prepares the next run; false: there is none.
+    pub fn next_run(&mut self) -> bool {
+        self.answers.truncate(self.at);
+        self.at = 0;
+        while let Some((chosen, among)) = self.answers.pop() {
+            if chosen + 1 < among {
+                self.answers.push((chosen + 1, among));
+                return true;
+            }
+        }
+        false
+    }
 }
 
 impl Steering {
@@ -62,7 +105,7 @@ impl Steering {
             ChoiceKind::Fresh => Bias::Fresh,
         };
         let random = Random::biased(options.seed, bias);
-        Steering { random, plan: None, sessions: FxHashMap::default(), chosen: None }
+        Steering { random, plan: None, sessions: FxHashMap::default(), chosen: None, guide: None }
     }
 
     /// From now on what is chosen is kept.
@@ -73,6 +116,11 @@ impl Steering {
     /// These reads go back so far, the others return the freshest version.
     pub(crate) fn follow(&mut self, plan: &[StaleRead]) {
         self.plan = Some(plan.iter().map(|stale| (stale.place, stale.back)).collect());
+    }
+
+    /// The guide answers from now on.
+    pub(crate) fn be_guided(&mut self, guide: Arc<Mutex<Guide>>) {
+        self.guide = Some(guide);
     }
 
     /// The session has begun a transaction.
@@ -89,6 +137,9 @@ impl Steering {
 
 impl Choice for Steering {
     fn pick(&mut self, point: Point<'_>) -> usize {
+        if let Some(guide) = &self.guide {
+            return guide.lock().unwrap_or_else(PoisonError::into_inner).pick(point.count());
+        }
         let Point::Source(read) = point else { return self.random.pick(point) };
         let (session, begun) = self.sessions.get(&read.reader.session).copied().unwrap_or((u32::MAX, 1));
         let place = ReadPlace { session, txn: begun - 1, read: read.number };
@@ -111,6 +162,6 @@ impl Choice for Steering {
     }
 
     fn sees_sources(&self) -> bool {
-        self.chosen.is_some()
+        self.chosen.is_some() || self.guide.is_some()
     }
 }

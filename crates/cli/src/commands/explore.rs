@@ -1,0 +1,164 @@
+//! `skew explore`: a small client of an application file, in every way that its level allows.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use skew_check::check;
+use skew_model::Level;
+use skew_server::script::Script;
+use skew_sql::app::App;
+use skew_sql::explore::{Behaviour, Client, Explored, Limits, explore};
+use skew_sql::session::{Client as Connected, Database, Options};
+use skew_store::Recency;
+
+use crate::Ending;
+use crate::commands::serve::read_script;
+use crate::output;
+
+/// The levels that are explored unless one is asked for, weakest first.
+const LEVELS: [Level; 8] = [Level::Rc, Level::Ra, Level::Cc, Level::Mvrc, Level::Pc, Level::Psi, Level::Si, Level::Ser];
+/// Rows of a table that are shown of one behaviour.
+const MOST_CHARACTERS: usize = 300;
+
+/// Run a small client of an application file in every way that a level allows
+///
+/// The file is plain PostgreSQL: tables, first rows, transactions as procedures. Functions with the comment `@invariant`
+/// must return true in the end; a procedure with the comment `@isolation si` always runs at that level.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  skew explore bank.sql --client 'alice: withdraw(1, 60) | bob: withdraw(1, 60)'
+  skew explore bank.sql --client 'withdraw(1, 60); withdraw(2, 10) | deposit(1, 5)' --level si --all
+
+Sessions are separated by |, their calls by ;. Each call is a transaction: a procedure is CALLed, a function SELECTed,
+anything else is taken as it stands.
+
+Exit codes: 0 no invariant breaks, 1 one does, 2 bad input or usage, 3 a limit was hit before everything was tried.")]
+pub(crate) struct Arguments {
+    /// The application
+    file: PathBuf,
+
+    /// What sessions call
+    #[arg(long, value_name = "CALLS")]
+    client: String,
+
+    /// The level of every transaction that does not ask for one (repeatable) [default: all of them]
+    #[arg(short, long = "level", value_name = "LEVEL")]
+    levels: Vec<Level>,
+
+    /// Show every behaviour, not only those that break an invariant
+    #[arg(long)]
+    all: bool,
+
+    /// Try so many runs a level at most
+    #[arg(long, default_value_t = 200_000)]
+    max_runs: u64,
+
+    /// Try for so many seconds a level at most
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    max_time: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
+    let client = Client::parse(&arguments.client)?;
+    let script = read_script(&arguments.file)?;
+    let levels = if arguments.levels.is_empty() { &LEVELS[..] } else { &arguments.levels };
+    let limits = Limits { runs: arguments.max_runs, time: Duration::from_secs(arguments.max_time) };
+    let mut out = String::new();
+    let mut ending = Ending::Holds;
+    let _ = writeln!(
+        out,
+        "{:<6}{:>11}{:>10}{:>9}{:>13}   invariants",
+        "level", "histories", "runs", "refused", "behaviours"
+    );
+    let mut seen: Vec<(Behaviour, Vec<Level>)> = Vec::new();
+    for &level in levels {
+        let (database, app) = load(&script)?;
+        let explored = explore(&database, &app, &client, level, limits).map_err(|error| {
+            let fields = error.fields();
+            format!("{}: {} ({})", arguments.file.display(), fields.message, fields.code)
+        })?;
+        let broken: Vec<&Behaviour> = explored.behaviours.iter().filter(|one| !one.broken.is_empty()).collect();
+        let words = invariants(&app, &explored, &broken);
+        let _ = writeln!(
+            out,
+            "{:<6}{:>11}{:>10}{:>9}{:>13}   {words}",
+            level.id(),
+            explored.histories,
+            explored.runs,
+            explored.refused,
+            explored.behaviours.len()
+        );
+        ending = ending.max(match (broken.is_empty(), &explored.limit) {
+            (false, _) => Ending::Violated,
+            (true, Some(_)) => Ending::Unknown,
+            (true, None) => Ending::Holds,
+        });
+        let mut shown: Vec<&Behaviour> = explored.behaviours.iter().collect();
+        shown.retain(|one| arguments.all || !one.broken.is_empty());
+        for behaviour in shown {
+            match seen.iter_mut().find(|(known, _)| known.is_like(behaviour)) {
+                Some((_, levels)) => levels.push(level),
+                None => seen.push((behaviour.clone(), vec![level])),
+            }
+        }
+    }
+    for (behaviour, levels) in &seen {
+        out.push_str(&behaviour_words(levels, behaviour));
+    }
+    output::write(None, &out)?;
+    Ok(ending)
+}
+
+/// A database with the application in it.
+fn load(script: &Script) -> Result<(Database, App), String> {
+    let database = Database::new(Options { recency: Recency::None, ..Options::default() });
+    script.run(&mut database.connect(Connected::new("postgres", "explore"))).map_err(|failed| failed.to_string())?;
+    database.checkpoint().map_err(|error| error.fields().message.clone())?;
+    let app = App::of(&database.catalog()).map_err(|error| format!("{}: {}", script.name, error.fields().message))?;
+    Ok((database, app))
+}
+
+fn invariants(app: &App, explored: &Explored, broken: &[&Behaviour]) -> String {
+    let mut words = match (app.invariants.is_empty(), broken.is_empty()) {
+        (true, _) => "none".to_owned(),
+        (false, true) => "hold".to_owned(),
+        (false, false) => {
+            let mut names: Vec<&str> = broken.iter().flat_map(|one| one.broken.iter().map(String::as_str)).collect();
+            names.sort_unstable();
+            names.dedup();
+            let histories: usize = broken.iter().map(|one| one.histories).sum();
+            format!("{} broken in {histories} histories", names.join(", "))
+        }
+    };
+    if let Some(limit) = &explored.limit {
+        let _ = write!(words, " (stopped after {limit}: there may be more)");
+    }
+    words
+}
+
+fn behaviour_words(levels: &[Level], behaviour: &Behaviour) -> String {
+    let mut out = String::new();
+    let levels: Vec<&str> = levels.iter().map(|level| level.id()).collect();
+    let what = match behaviour.broken.is_empty() {
+        true => "every invariant holds".to_owned(),
+        false => format!("{} broken", behaviour.broken.join(", ")),
+    };
+    let _ = writeln!(out, "\n{what} at {}, as in", levels.join(" "));
+    for line in behaviour.example.to_string().lines() {
+        let _ = writeln!(out, "  {line}");
+    }
+    for line in &behaviour.state {
+        let cut: String = line.chars().take(MOST_CHARACTERS).collect();
+        let _ = writeln!(out, "  = {cut}{}", if cut.len() < line.len() { "…" } else { "" });
+    }
+    for line in &behaviour.failed {
+        let _ = writeln!(out, "  ! {line}");
+    }
+    if let Some(violation) = check(&behaviour.example, Level::Ser).violation() {
+        let _ = writeln!(out, "  {}: {}", violation.anomaly.id(), skew_report::headline(violation));
+    }
+    out
+}

@@ -1,0 +1,73 @@
+//! What an application file says about its programs, in `COMMENT ON`: `@isolation si`, `@invariant`, `@monotone`.
+
+use skew_model::Level;
+
+use crate::catalog::{Catalog, Oid};
+use crate::error::{Result, SqlError, SqlState};
+use crate::session::control::parse_level;
+use crate::types::quote;
+
+/// The number of `pg_proc`, under which comments on functions are kept.
+const PG_PROC: Oid = 1255;
+
+/// An application: its transaction programs and what must hold.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct App {
+    /// Its procedures, by name.
+    pub programs: Vec<Program>,
+    /// The functions that must return true in every committed state, as they are called.
+    pub invariants: Vec<String>,
+    /// The functions whose value a session never sees go down, as they are called.
+    pub monotone: Vec<String>,
+}
+
+/// A transaction program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Program {
+    /// Its name.
+    pub name: String,
+    /// The level that it asks for.
+    pub level: Option<Level>,
+}
+
+impl App {
+    /// What a catalog says.
+    pub fn of(catalog: &Catalog) -> Result<App> {
+        let mut app = App::default();
+        for function in catalog.functions.values() {
+            let comment = catalog.comments.get(&(PG_PROC, function.oid, 0)).map_or("", |comment| comment);
+            if function.procedure {
+                app.programs.push(Program { name: function.name.to_string(), level: level(comment)? });
+            }
+            let call = || format!("{}()", quote::identifier(&function.name));
+            for word in comment.split_whitespace() {
+                match word {
+                    "@invariant" => app.invariants.push(call()),
+                    "@monotone" => app.monotone.push(call()),
+                    _ => {}
+                }
+            }
+        }
+        app.programs.sort_by(|one, other| one.name.cmp(&other.name));
+        app.invariants.sort();
+        app.monotone.sort();
+        Ok(app)
+    }
+
+    /// The level that a program asks for.
+    pub fn level_of(&self, program: &str) -> Option<Level> {
+        self.programs.iter().find(|known| known.name == program).and_then(|known| known.level)
+    }
+}
+
+/// `@isolation si` in a comment.
+fn level(comment: &str) -> Result<Option<Level>> {
+    let mut words = comment.split_whitespace().skip_while(|word| *word != "@isolation");
+    if words.next().is_none() {
+        return Ok(None);
+    }
+    match words.next() {
+        Some(word) => parse_level(word),
+        None => Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, "@isolation names no level")),
+    }
+}

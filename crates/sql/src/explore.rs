@@ -1,0 +1,297 @@
+//! A small client of an application in every way that its levels allow.
+//!
+//! Every history of a level has a commit order in which whatever a transaction reads is committed before it. So it is
+//! enough to run transactions one after the other in every order of them, and to let every read return every version
+//! that its level allows: nothing of the level is lost, and nobody ever waits. (The store is tested to be complete in
+//! this way.)
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use skew_model::{History, Level, OpId, OpKind, Status};
+
+use crate::app::App;
+use crate::error::Result;
+use crate::session::steering::Guide;
+use crate::session::{Client as Connected, Connection, Database, Format, Outcome};
+use crate::types::Datum;
+
+/// What sessions call: `alice: withdraw(1, 50); deposit(2, 10) | bob: withdraw(1, 80)`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Client {
+    /// The sessions with their calls, in order.
+    pub sessions: Vec<(String, Vec<String>)>,
+}
+
+/// How much may be tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How many runs.
+    pub runs: u64,
+    /// How long.
+    pub time: Duration,
+}
+
+/// What a client can do at a level.
+#[derive(Clone, Debug)]
+pub struct Explored {
+    /// How many different histories there are.
+    pub histories: usize,
+    /// What comes out of them.
+    pub behaviours: Vec<Behaviour>,
+    /// How many runs it took.
+    pub runs: u64,
+    /// How many runs had a transaction that the level refuses. Their histories are not counted: the application would try
+    /// again, which is another client.
+    pub refused: u64,
+    /// The limit that was hit, in words.
+    pub limit: Option<String>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// What came out of runs: what the calls were answered and what is in the tables.
+#[derive(Clone, Debug)]
+pub struct Behaviour {
+    /// The calls that failed, with their errors.
+    pub failed: Vec<String>,
+    /// The rows of all tables, as text.
+    pub state: Vec<String>,
+    /// The invariants that do not hold.
+    pub broken: Vec<String>,
+    /// How many histories lead to it.
+    pub histories: usize,
+    /// One of them.
+    pub example: History,
+}
+
+impl Behaviour {
+    /// Whether the same came out.
+    pub fn is_like(&self, other: &Behaviour) -> bool {
+        (&self.failed, &self.state, &self.broken) == (&other.failed, &other.state, &other.broken)
+    }
+}
+
+impl Client {
+    /// Reads a client.
+    pub fn parse(text: &str) -> std::result::Result<Client, String> {
+        let mut sessions = Vec::new();
+        for (at, part) in text.split('|').enumerate() {
+            let (name, calls) = match part.split_once(':') {
+                Some((name, calls)) if name.trim().chars().all(|c| c.is_alphanumeric() || c == '_') => {
+                    (name.trim().to_owned(), calls)
+                }
+                _ => (format!("s{}", at + 1), part),
+            };
+            let calls: Vec<String> =
+                calls.split(';').map(str::trim).filter(|call| !call.is_empty()).map(str::to_owned).collect();
+            if calls.is_empty() {
+                return Err(format!("session {name} calls nothing; a client reads `alice: f(1); g(2) | bob: f(1)`"));
+            }
+            if sessions.iter().any(|(other, _)| *other == name) {
+                return Err(format!("there are two sessions called {name}"));
+            }
+            sessions.push((name, calls));
+        }
+        Ok(Client { sessions })
+    }
+}
+
+/// Runs a client in every way that a level allows. The database holds the application and has a checkpoint.
+pub fn explore(database: &Database, app: &App, client: &Client, level: Level, limits: Limits) -> Result<Explored> {
+    let started = Instant::now();
+    let guide: Arc<Mutex<Guide>> = Arc::default();
+    let mut found = BTreeSet::new();
+    let mut behaviours: BTreeMap<String, Behaviour> = BTreeMap::new();
+    let (mut runs, mut refused, mut limit) = (0, 0, None);
+    loop {
+        if runs >= limits.runs {
+            limit = Some(format!("{} runs", limits.runs));
+            break;
+        }
+        if started.elapsed() > limits.time {
+            limit = Some(format!("{} s", limits.time.as_secs()));
+            break;
+        }
+        runs += 1;
+        let run = one(database, app, client, level, &guide)?;
+        refused += u64::from(run.was_refused);
+        if !run.was_refused && found.insert(canonical(&run.history)) {
+            let behaviour = behaviours.entry(run.name()).or_insert_with(|| Behaviour {
+                failed: run.failed.clone(),
+                state: run.state.clone(),
+                broken: run.broken.clone(),
+                histories: 0,
+                example: run.history.clone(),
+            });
+            behaviour.histories += 1;
+        }
+        if !guide.lock().unwrap_or_else(PoisonError::into_inner).next_run() {
+            break;
+        }
+    }
+    let behaviours = behaviours.into_values().collect();
+    Ok(Explored { histories: found.len(), behaviours, runs, refused, limit, took: started.elapsed() })
+}
+
+struct Run {
+    history: History,
+    failed: Vec<String>,
+    state: Vec<String>,
+    broken: Vec<String>,
+    was_refused: bool,
+}
+
+impl Run {
+    fn name(&self) -> String {
+        format!("{:?} {:?} {:?}", self.broken, self.failed, self.state)
+    }
+}
+
+fn one(database: &Database, app: &App, client: &Client, level: Level, guide: &Arc<Mutex<Guide>>) -> Result<Run> {
+    database.begin_guided_run(level, Arc::clone(guide))?;
+    let mut sessions: Vec<Session> = client
+        .sessions
+        .iter()
+        .map(|(name, calls)| Session {
+            name,
+            connection: database.connect(Connected { label: Some(name.clone()), ..Connected::new(name, "explore") }),
+            calls: calls.as_slice(),
+        })
+        .collect();
+    let (mut failed, mut was_refused) = (Vec::new(), false);
+    loop {
+        let ready: Vec<usize> = (0..sessions.len()).filter(|&at| !sessions[at].calls.is_empty()).collect();
+        let next = match ready.len() {
+            0 => break,
+            1 => ready[0],
+            count => ready[guide.lock().unwrap_or_else(PoisonError::into_inner).pick(count)],
+        };
+        let session = &mut sessions[next];
+        let (call, rest) = session.calls.split_first().expect("who is ready has a call");
+        session.calls = rest;
+        let program = call.split('(').next().unwrap_or_default().trim();
+        database.set_level(app.level_of(program).unwrap_or(level));
+        if let Err(error) = session.call(app, call) {
+            let fields = error.fields();
+            was_refused |= matches!(fields.code.as_str(), "40001" | "40P01");
+            failed.push(format!("{}: {call}: {} {}", session.name, fields.code, fields.message));
+        }
+    }
+    drop(sessions);
+    let history = database.history();
+    failed.sort();
+    let mut check = database.connect(Connected::new("check", "explore"));
+    rows(&mut check, "SELECT skew.checking(true)")?;
+    let mut broken = Vec::new();
+    for invariant in &app.invariants {
+        if rows(&mut check, &format!("SELECT {invariant}"))? != ["t"] {
+            broken.push(invariant.clone());
+        }
+    }
+    let state = state(database, &mut check)?;
+    Ok(Run { history, failed, state, broken, was_refused })
+}
+
+struct Session<'a> {
+    name: &'a str,
+    connection: Connection,
+    calls: &'a [String],
+}
+
+impl Session<'_> {
+    /// Runs a call as a transaction: a procedure, a query of a function, or a statement as it stands.
+    fn call(&mut self, app: &App, call: &str) -> Result<()> {
+        let program = call.split('(').next().unwrap_or_default().trim();
+        let is_procedure = app.programs.iter().any(|known| known.name == program);
+        let is_statement = program.contains(char::is_whitespace);
+        let sql = match (is_procedure, is_statement) {
+            (true, _) => format!("CALL {call}"),
+            (false, true) => call.to_owned(),
+            (false, false) => format!("SELECT {call}"),
+        };
+        rows(&mut self.connection, &sql).map(drop)
+    }
+}
+
+/// Runs a statement in a transaction of its own: its rows, as text.
+fn rows(connection: &mut Connection, sql: &str) -> Result<Vec<String>> {
+    let result = connection.prepare(sql, &[]).and_then(|statement| connection.execute(&statement, &[]));
+    let ended = connection.sync();
+    let (columns, rows) = match result? {
+        Outcome::Rows { columns, rows, .. } => (columns, rows),
+        _ => return ended.map(|()| Vec::new()),
+    };
+    ended?;
+    let mut shown = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let mut line = Vec::new();
+        for (at, (value, column)) in row.iter().zip(columns.iter()).enumerate() {
+            line.extend_from_slice(if at == 0 { b"" } else { b", " });
+            match value {
+                Datum::Null => line.extend_from_slice(b"null"),
+                value => connection.write_value(&mut line, value, column.typed.ty, Format::Text)?,
+            }
+        }
+        shown.push(String::from_utf8_lossy(&line).into_owned());
+    }
+    Ok(shown)
+}
+
+/// The rows of all tables.
+fn state(database: &Database, check: &mut Connection) -> Result<Vec<String>> {
+    let catalog = database.catalog();
+    let tables = catalog.relations.values().filter(|relation| {
+        matches!(relation.kind, crate::catalog::RelationKind::Table(_)) && !relation.name.starts_with("pg_")
+    });
+    let mut names: Vec<String> = tables.map(|relation| relation.name.to_string()).collect();
+    names.sort();
+    let mut state = Vec::new();
+    for name in names {
+        let quoted = crate::types::quote::identifier(&name);
+        let mut found = rows(check, &format!("SELECT * FROM {quoted}"))?;
+        found.sort();
+        state.push(format!("{name}: {}", found.iter().map(|row| format!("({row})")).collect::<Vec<_>>().join(" ")));
+    }
+    Ok(state)
+}
+
+/// A history as text that does not depend on the order in which its transactions ran: each by its session and its
+/// number there. What was rolled back is left out.
+fn canonical(history: &History) -> String {
+    let mut places = Vec::new();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for txn in history.txns() {
+        let session = history.session_name(txn.session);
+        let count = counts.entry(session.clone()).or_default();
+        *count += 1;
+        places.push(format!("{session}.{count}"));
+    }
+    let mut lines = Vec::new();
+    for id in history.txn_ids() {
+        if history.txn(id).status != Status::Committed {
+            continue;
+        }
+        let mut line = places[id.0 as usize].clone();
+        for at in history.op_ids(id) {
+            let op = history.op(OpId(at));
+            let (key, value) = (history.key_name(op.key()), history.value_text(op.value()));
+            match op.kind() {
+                OpKind::Write => _ = write!(line, " w {key}={value}"),
+                _ => {
+                    let source = match history.stated_source(OpId(at)) {
+                        Some(Some(writer)) => places[writer.0 as usize].as_str(),
+                        Some(None) => "init",
+                        None => "own",
+                    };
+                    _ = write!(line, " r {key}={value}<{source}");
+                }
+            }
+        }
+        lines.push(line);
+    }
+    lines.sort();
+    lines.join("\n")
+}
