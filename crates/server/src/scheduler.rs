@@ -490,4 +490,52 @@ mod tests {
         receiver.recv_timeout(LONG).expect("the gate opens");
         thread.join().expect("no panic");
     }
+
+    #[test]
+    fn one_after_the_other_a_transaction_waits_for_the_one_that_is_open() {
+        let mut state = state(&[Activity::Held, Activity::Thinking(Instant::now())], Strategy::Serial);
+        state.place(1).in_transaction = true;
+        state.decide(Instant::now(), LONG);
+        assert_eq!(running(&state), []);
+        (state.place(1).in_transaction, state.place(1).activity) = (false, Activity::Idle);
+        state.decide(Instant::now(), LONG);
+        assert_eq!(running(&state), [0]);
+    }
+
+    #[test]
+    fn a_replay_lets_clients_go_in_the_order_of_the_script() {
+        let mut state = state(&[Activity::Held, Activity::Held], Strategy::Replay);
+        (state.script, state.turns) = ([1, 0, 1].into(), Some(Turns::default()));
+        for next in [1, 0] {
+            state.decide(Instant::now(), LONG);
+            assert_eq!(running(&state), [next]);
+            state.place(next).activity = Activity::Thinking(Instant::now());
+        }
+        state.place(0).activity = Activity::Held;
+        state.decide(Instant::now(), LONG);
+        assert_eq!(running(&state), [], "it is the other one's turn");
+        state.goes_unasked(0);
+        assert_eq!(state.turns.as_ref().map(|turns| (turns.order.clone(), turns.lost)), Some((vec![1, 0, 0], 1)));
+    }
+
+    #[test]
+    fn one_goes_at_a_time() {
+        let mut state = state(&[Activity::Running, Activity::Held], Strategy::Priorities);
+        state.decide(Instant::now(), LONG);
+        assert_eq!(running(&state), [0]);
+    }
+
+    #[test]
+    fn a_run_is_recorded_and_counts_connections_anew() {
+        let scheduler = Scheduler::new(LONG, 0);
+        for _ in 0..2 {
+            scheduler.begin_run(7, Order::Weak);
+            let (one, other) = (scheduler.join(), scheduler.join());
+            for member in [&one, &other, &one] {
+                member.turn();
+                member.rest(false);
+            }
+            assert_eq!(scheduler.turns().order, [0, 1, 0]);
+        }
+    }
 }

@@ -41,6 +41,8 @@ pub struct Explored {
     pub histories: usize,
     /// What comes out of them.
     pub behaviours: Vec<Behaviour>,
+    /// The histories, one of each kind.
+    pub all: Vec<History>,
     /// How many runs it took.
     pub runs: u64,
     /// How many runs had a transaction that the level refuses. Their histories are not counted: the application would try
@@ -103,7 +105,7 @@ impl Client {
 pub fn explore(database: &Database, app: &App, client: &Client, level: Level, limits: Limits) -> Result<Explored> {
     let started = Instant::now();
     let guide: Arc<Mutex<Guide>> = Arc::default();
-    let mut found = BTreeSet::new();
+    let (mut found, mut all) = (BTreeSet::new(), Vec::new());
     let mut behaviours: BTreeMap<String, Behaviour> = BTreeMap::new();
     let (mut runs, mut refused, mut limit) = (0, 0, None);
     loop {
@@ -127,13 +129,14 @@ pub fn explore(database: &Database, app: &App, client: &Client, level: Level, li
                 example: run.history.clone(),
             });
             behaviour.histories += 1;
+            all.push(run.history);
         }
         if !guide.lock().unwrap_or_else(PoisonError::into_inner).next_run() {
             break;
         }
     }
     let behaviours = behaviours.into_values().collect();
-    Ok(Explored { histories: found.len(), behaviours, runs, refused, limit, took: started.elapsed() })
+    Ok(Explored { histories: found.len(), behaviours, all, runs, refused, limit, took: started.elapsed() })
 }
 
 struct Run {
@@ -260,7 +263,7 @@ fn state(database: &Database, check: &mut Connection) -> Result<Vec<String>> {
 
 /// A history as text that does not depend on the order in which its transactions ran: each by its session and its
 /// number there. What was rolled back is left out.
-fn canonical(history: &History) -> String {
+pub fn canonical(history: &History) -> String {
     let mut places = Vec::new();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for txn in history.txns() {

@@ -1,0 +1,99 @@
+//! Clients of small applications in every way: how many histories there are, and that none is missing.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use skew_check::check;
+use skew_model::{History, Level};
+use skew_sql::app::App;
+use skew_sql::explore::{Client, Explored, Limits, canonical, explore};
+use skew_sql::session::{Client as Connected, Database, Options};
+use skew_store::Recency;
+
+const LIMITS: Limits = Limits { runs: 100_000, time: Duration::from_secs(600) };
+
+const BANK: &str = "
+    CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL);
+    CREATE PROCEDURE withdraw(acct int, amount int) LANGUAGE plpgsql AS $$
+    DECLARE total int;
+    BEGIN
+      SELECT sum(balance) INTO total FROM account;
+      IF total >= amount THEN UPDATE account SET balance = balance - amount WHERE id = acct; END IF;
+    END $$;
+    CREATE PROCEDURE open_account(acct int) LANGUAGE plpgsql AS $$
+    BEGIN INSERT INTO account VALUES (acct, (SELECT count(*) FROM account)); END $$;
+    CREATE PROCEDURE spend(acct int) LANGUAGE plpgsql AS $$
+    BEGIN UPDATE account SET balance = balance - 1 WHERE id = acct AND balance > 0; END $$;
+    CREATE FUNCTION no_overdraft() RETURNS boolean LANGUAGE sql AS $$ SELECT sum(balance) >= 0 FROM account $$;
+    COMMENT ON FUNCTION no_overdraft IS '@invariant';
+    INSERT INTO account VALUES (1, 60), (2, 60)";
+
+fn explored(client: &str, level: Level) -> Explored {
+    let database = Database::new(Options { recency: Recency::None, ..Options::default() });
+    let mut connection = database.connect(Connected::new("postgres", "explore"));
+    for sql in connection.split(BANK).expect("statements") {
+        let statement = connection.prepare(&sql, &[]).expect("a statement");
+        connection.execute(&statement, &[]).expect("runs");
+        connection.sync().expect("commits");
+    }
+    drop(connection);
+    database.checkpoint().expect("nobody else is there");
+    let app = App::of(&database.catalog()).expect("levels have names");
+    let client = Client::parse(client).expect("a client");
+    explore(&database, &app, &client, level, LIMITS).expect("explored")
+}
+
+fn broken(explored: &Explored) -> usize {
+    explored.behaviours.iter().filter(|one| !one.broken.is_empty()).map(|one| one.histories).sum()
+}
+
+#[test]
+fn an_overdraft_needs_a_level_below_serializable() {
+    let client = "alice: withdraw(1, 100) | bob: withdraw(2, 100)";
+    for level in [Level::Rc, Level::Ra, Level::Cc, Level::Mvrc, Level::Pc, Level::Psi, Level::Si] {
+        let explored = explored(client, level);
+        assert_eq!((explored.histories, broken(&explored)), (3, 1), "{level}");
+    }
+    let explored = explored(client, Level::Ser);
+    assert_eq!((explored.histories, broken(&explored)), (2, 0));
+}
+
+/// Every history that the weakest level has and the checker accepts at another one is found there, and no other.
+#[test]
+fn nothing_of_a_level_is_missing() {
+    let clients = [
+        "a: withdraw(1, 100) | b: withdraw(2, 100)",
+        "a: withdraw(1, 100) | b: withdraw(1, 100)",
+        "a: spend(1); spend(2) | b: spend(1)",
+        "a: open_account(3) | b: open_account(4)",
+        "a: spend(1) | b: withdraw(2, 5) | c: SELECT sum(balance) FROM account",
+        "a: spend(1) | b: spend(2) | c: SELECT * FROM account WHERE id = 1; SELECT * FROM account WHERE id = 2",
+    ];
+    for client in clients {
+        let weakest = explored(client, Level::Rc);
+        assert_eq!(weakest.limit, None, "{client}");
+        for level in [Level::Ra, Level::Cc, Level::Pc, Level::Psi, Level::Si, Level::Ser] {
+            let allowed = |history: &&History| check(history, level).holds();
+            let expected: BTreeSet<String> = weakest.all.iter().filter(allowed).map(canonical).collect();
+            let found: BTreeSet<String> = explored(client, level).all.iter().map(canonical).collect();
+            assert_eq!(found, expected, "{client} at {level}");
+        }
+    }
+}
+
+#[test]
+fn a_limit_is_told() {
+    let database = Database::new(Options { recency: Recency::None, ..Options::default() });
+    database.checkpoint().expect("nobody else is there");
+    let client = Client::parse("a: SELECT 1 | b: SELECT 1").expect("a client");
+    let limits = Limits { runs: 1, ..LIMITS };
+    let explored = explore(&database, &App::default(), &client, Level::Si, limits).expect("explored");
+    assert_eq!((explored.runs, explored.limit.as_deref()), (1, Some("1 runs")));
+}
+
+#[test]
+fn clients_that_say_nothing_are_refused() {
+    let wrong = |text: &str| Client::parse(text).expect_err("refused");
+    assert_eq!(wrong("a: f() | b:"), "session b calls nothing; a client reads `alice: f(1); g(2) | bob: f(1)`");
+    assert_eq!(wrong("a: f() | a: f()"), "there are two sessions called a");
+}
