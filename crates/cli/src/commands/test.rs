@@ -134,7 +134,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     };
     let mut campaign = results.campaign;
     if let (Some(failure), Some(replay)) = (&mut campaign.failure, results.replay) {
-        failure.replay = Some(keep_replay(arguments, &replay, failure.run.number)?);
+        match keep_replay(arguments, &replay, failure.run.number) {
+            Ok(path) => failure.replay = Some(path),
+            // What was found is worth more than the file.
+            Err(error) => eprintln!("skew: {error}"),
+        }
     }
     output::write(None, &skew_report::campaign(&campaign, output::style(arguments.color, false)))?;
     write_files(&campaign, arguments.junit.as_deref(), arguments.json.as_deref())?;
