@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use skew_server::{Authentication, Limits, Settings};
 
-use crate::raw::{Raw, message, parse, query, startup, sync};
+use crate::raw::{self, Raw, bind, close, describe, execute, message, parse, query, startup, sync};
 use crate::target::{Target, settings};
 
 fn connect(target: &Target) -> Raw {
@@ -57,6 +57,98 @@ fn garbage_is_answered_or_hung_up_on() {
         let _ = raw.stream.shutdown(std::net::Shutdown::Write);
         let mut answer = Vec::new();
         let _ = raw.stream.read_to_end(&mut answer);
+    }
+    assert_eq!(other.query("SELECT 1 AS a"), "T(a:23:0) D(1) C(SELECT 1) Z(I)");
+}
+
+#[test]
+fn messages_of_each_kind_that_are_cut_short_are_refused() {
+    let target = Target::with(settings());
+    let mut raw = connect(&target);
+    let wellformed = [
+        query("SELECT 1"),
+        parse("s", "SELECT $1::int", &[23]),
+        bind("p", "s", &["7"], 0),
+        describe('S', "s"),
+        execute("p", 0),
+        close('P', "p"),
+    ];
+    for message in &wellformed {
+        let (kind, body) = (message[0], &message[5..]);
+        for length in 0..body.len() {
+            let cut = raw::message(kind, &body[..length]);
+            // A simple query that fails is ready again by itself.
+            let answer = if kind == b'Q' { raw.talk(&[cut]) } else { raw.talk(&[cut, sync()]) };
+            let shown = format!("{}, {length} bytes: {answer}", char::from(kind));
+            assert!(answer.starts_with("E(08P01 ") && answer.ends_with("Z(I)"), "{shown}");
+        }
+        let longer = raw::message(kind, &[body, b"more"].concat());
+        let answer = if kind == b'Q' { raw.talk(&[longer]) } else { raw.talk(&[longer, sync()]) };
+        assert_eq!(answer, "E(08P01 invalid message format) Z(I)", "{}", char::from(kind));
+    }
+    let counts = [
+        (b'P', &b"\0SELECT 1\0\xff\xff"[..]),
+        (b'P', b"\0SELECT 1\0\x7f\xff"),
+        (b'B', b"\0\0\xff\xff\0\0\0\0"),
+        (b'B', b"\0\0\0\0\x7f\xff\0\0"),
+        (b'B', b"\0\0\0\0\0\x01\xff\xff\xff\xf0\0\0"),
+        (b'B', b"\0\0\0\0\0\x01\x7f\xff\xff\xff\0\0"),
+    ];
+    for (kind, body) in counts {
+        let answer = raw.talk(&[raw::message(kind, body), sync()]);
+        assert!(answer.contains("E(08P01 ") && answer.ends_with("Z(I)"), "{body:?}: {answer}");
+    }
+    assert_eq!(raw.query("SELECT 1 AS a"), "T(a:23:0) D(1) C(SELECT 1) Z(I)");
+}
+
+#[test]
+fn no_text_has_a_zero_byte() {
+    let target = Target::new();
+    let mut raw = connect(&target);
+    raw.query("CREATE TABLE t (name text)");
+    assert_eq!(raw.query("SELECT E'a\\x00b'"), "E(22021 invalid byte sequence for encoding \"UTF8\": 0x00) Z(I)");
+    assert_eq!(raw.query("SELECT chr(0)"), "E(54000 null character not permitted) Z(I)");
+    assert_eq!(raw.query("SELECT '\"\\u0000\"'::jsonb"), "E(22P05 unsupported Unicode escape sequence) Z(I)");
+    let zero = |format: u8| {
+        let body = [&b"\0\0\0\x01\0"[..], &[format], b"\0\x01\0\0\0\x03a\0b\0\0"].concat();
+        [parse("", "INSERT INTO t VALUES ($1)", &[25]), message(b'B', &body), sync()].concat()
+    };
+    for format in [0, 1] {
+        assert_eq!(raw.talk(&[zero(format)]), { "1 E(22021 invalid byte sequence for encoding \"UTF8\": 0x00) Z(I)" });
+    }
+    raw.send(&query("COPY t FROM STDIN"));
+    assert_eq!(raw.one(), "G(0,1)");
+    assert_eq!(raw.talk(&[message(b'd', b"a\0b\n"), message(b'c', b"")]), {
+        "E(22021 invalid byte sequence for encoding \"UTF8\": 0x00) Z(I)"
+    });
+    assert_eq!(raw.query("SELECT count(*) FROM t"), "T(count:20:0) D(0) C(SELECT 1) Z(I)");
+}
+
+#[test]
+fn startups_that_make_no_sense_are_refused() {
+    let target = Target::with(settings());
+    let mut other = connect(&target);
+    let packet = |body: &[u8]| [&(body.len() as i32 + 4).to_be_bytes()[..], body].concat();
+    let refused: [(&[u8], &str); 6] = [
+        (b"\0\x03\0\0", "invalid startup packet layout"),
+        (b"\0\x03\0\0user\0ann\0", "invalid startup packet layout"),
+        (b"\0\x03\0\0user\0ann\0\0more\0", "invalid startup packet layout"),
+        (b"\0\x03\0\0user", "invalid startup packet layout"),
+        (b"\0\x03\0\0user\0\xff\0\0", "invalid startup packet layout"),
+        (b"\0\x03\0\0user\0ann\0options\0-c nothing_like_this=1\0\0", "unrecognized configuration parameter"),
+    ];
+    for (body, why) in refused {
+        let mut raw = Raw::socket(target.address);
+        raw.send(&packet(body));
+        let answer = raw.until_ready();
+        assert!(answer.contains("E(FATAL ") && answer.contains(why) && answer.ends_with("closed"), "{why}: {answer}");
+    }
+    // Cancel requests that are too short or too long, and a length without a body.
+    for bytes in [packet(&80877102_i32.to_be_bytes()), packet(&[&80877102_i32.to_be_bytes()[..], &[0; 40]].concat())] {
+        let mut raw = Raw::socket(target.address);
+        raw.send(&bytes);
+        let answer = raw.until_ready();
+        assert!(answer.ends_with("closed"), "{answer}");
     }
     assert_eq!(other.query("SELECT 1 AS a"), "T(a:23:0) D(1) C(SELECT 1) Z(I)");
 }
@@ -213,6 +305,30 @@ fn deep_nesting_is_refused_or_answered() {
         format!("SELECT '{}{}'::json", "[".repeat(50_000), "]".repeat(50_000)),
         format!("SELECT '{}1{}'::int[]", "{".repeat(50_000), "}".repeat(50_000)),
         format!("SELECT 'a' ~ '{}a{}'", "(".repeat(50_000), ")".repeat(50_000)),
+        nested("", "1", "::int::bigint", 10_000),
+        nested("CAST(", "1", " AS int)", 10_000),
+        nested("ROW(", "1", ")", 10_000),
+        nested("coalesce(", "1", ", 2)", 10_000),
+        nested("'a' || (", "'a'", ")", 10_000),
+        nested("EXISTS (SELECT ", "1", ")", 10_000),
+        nested("", "'{}'::jsonb", " -> 'a'", 10_000),
+        nested("", "ARRAY[1]", "[1]", 10_000),
+        nested("1 + ", "1", "", 100_000),
+        format!("SELECT * FROM {}SELECT 1{}", "(".repeat(10_000), ") AS a".repeat(10_000)),
+        format!("SELECT * FROM {}SELECT 1 AS a{}", "(SELECT a FROM ".repeat(5_000) + "(", ") AS b".repeat(5_001)),
+        format!("{}SELECT 1{}", "WITH a AS (".repeat(10_000), ") SELECT 1".repeat(10_000)),
+        format!("SELECT 1 FROM pg_class{}", " JOIN pg_class USING (oid)".repeat(2_000)),
+        format!("SELECT {}1", "1, ".repeat(20_000)),
+        format!("SELECT jsonb_build_array({}1)", "1, ".repeat(20_000)),
+        format!("SELECT '{}1{}'::jsonb", "{\"a\":".repeat(50_000), "}".repeat(50_000)),
+        format!("SELECT '{}'::jsonpath", "$.a".to_owned() + &".a".repeat(50_000)),
+        format!("EXPLAIN {}", nested("(", "1", ")", 10_000)),
+        format!("DO $$ BEGIN {}; END $$", nested("(", "1", ")", 10_000).replacen("SELECT", "PERFORM", 1)),
+        format!("DO $$ BEGIN {} NULL; {} END $$", "LOOP ".repeat(10_000), "END LOOP; ".repeat(10_000)),
+        format!("CREATE TABLE deep (a int CHECK ({}true{}))", "(".repeat(10_000), ")".repeat(10_000)),
+        format!("CREATE VIEW deep AS {}", nested("(", "1", ")", 10_000)),
+        "/*".repeat(50_000),
+        "'".repeat(50_001),
     ];
     for sql in &deep {
         let answer = raw.query(sql);

@@ -2,7 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::target::{Target, has};
+use skew_model::Level;
+use skew_server::Settings;
+use skew_sql::session::Options;
+use skew_store::Recency;
+
+use crate::target::{Target, has, settings};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/psql")
@@ -105,16 +110,29 @@ fn databases_are_listed_made_and_dropped() {
 
 #[test]
 fn pgbench_runs_without_an_error() {
+    pgbench(&Target::new(), &["-c", "4", "-j", "2"]);
+}
+
+#[test]
+fn pgbench_tries_again_what_is_not_serializable() {
+    let options = Options { level: Some(Level::Ser), recency: Recency::None, ..Options::default() };
+    let target = Target::with(Settings { options, ..settings() });
+    pgbench(&target, &["-c", "4", "-j", "2", "--max-tries", "10000"]);
+}
+
+/// Makes pgbench's tables, and runs its script by every protocol.
+#[track_caller]
+fn pgbench(target: &Target, arguments: &[&str]) {
     if !has("pgbench") {
         return;
     }
-    let target = Target::new();
-    let seconds = std::env::var("SKEW_PGBENCH_SECONDS").unwrap_or_else(|_| "3".to_owned());
+    let seconds = std::env::var("SKEW_PGBENCH_SECONDS").unwrap_or_else(|_| "2".to_owned());
     let made = target.command("pgbench").args(["-i", "-q", "-s", "1"]).output().expect("pgbench runs");
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     for protocol in ["simple", "extended", "prepared"] {
-        let arguments = ["-T", &seconds, "-c", "4", "-j", "2", "-M", protocol, "--failures-detailed"];
-        let ran = target.command("pgbench").args(arguments).output().expect("pgbench runs");
+        let mut command = target.command("pgbench");
+        command.args(["-T", &seconds, "-M", protocol, "--failures-detailed"]).args(arguments);
+        let ran = command.output().expect("pgbench runs");
         let out = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
         assert!(ran.status.success() && out.contains("number of failed transactions: 0"), "{protocol}: {out}");
     }
