@@ -99,7 +99,7 @@ impl Conversation {
         let statement = self.connection.kept(name)?;
         self.out.parameters(&statement.parameters);
         match &statement.columns {
-            Some(columns) => values::describe(&mut self.out, columns, &[]),
+            Some(columns) => values::describe(&mut self.out, &self.connection, columns, &[]),
             None => self.out.bare(b'n'),
         }
         Ok(())
@@ -108,11 +108,11 @@ impl Conversation {
     fn describe_portal(&mut self, name: &str) -> Result<()> {
         match self.portals.get(name) {
             Some(Portal { statement: Prepared { columns: Some(columns), .. }, formats, .. }) => {
-                values::describe(&mut self.out, columns, formats);
+                values::describe(&mut self.out, &self.connection, columns, formats);
             }
             Some(_) => self.out.bare(b'n'),
             None => match self.connection.cursor(name) {
-                Some(columns) => values::describe(&mut self.out, &columns, &[]),
+                Some(columns) => values::describe(&mut self.out, &self.connection, &columns, &[]),
                 None => return Err(no_portal(name)),
             },
         }

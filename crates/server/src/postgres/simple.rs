@@ -65,7 +65,7 @@ impl Conversation {
             }
             Outcome::Done(tag) => tag,
             Outcome::Rows { columns, rows, tag } => {
-                values::describe(&mut self.out, &columns, &[]);
+                values::describe(&mut self.out, &self.connection, &columns, &[]);
                 for row in &rows {
                     values::row(&mut self.connection, &mut self.out, &columns, row, |_| Format::Text)?;
                     self.spill();

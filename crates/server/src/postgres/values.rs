@@ -17,14 +17,17 @@ pub(crate) fn parameter(connection: &mut Connection, bytes: &[u8], ty: Type, for
 }
 
 /// RowDescription. Columns beyond `formats` are text.
-pub(crate) fn describe(out: &mut Messages, columns: &[Output], formats: &[Format]) {
-    let fields = columns.iter().enumerate().map(|(at, column)| Field {
-        name: &column.name,
-        origin: column.origin.unwrap_or((0, 0)),
-        ty: column.typed.ty,
-        size: size(column.typed.ty),
-        modifier: column.typed.modifier,
-        format: i16::from(formats.get(at) == Some(&Format::Binary)),
+pub(crate) fn describe(out: &mut Messages, connection: &Connection, columns: &[Output], formats: &[Format]) {
+    let fields = columns.iter().enumerate().map(|(at, column)| {
+        let typed = connection.shown_type(column.typed);
+        Field {
+            name: &column.name,
+            origin: column.origin.unwrap_or((0, 0)),
+            ty: typed.ty,
+            size: size(typed.ty),
+            modifier: typed.modifier,
+            format: i16::from(formats.get(at) == Some(&Format::Binary)),
+        }
     });
     out.row_description(columns.len(), fields);
 }

@@ -135,7 +135,7 @@ fn startups_that_make_no_sense_are_refused() {
         (b"\0\x03\0\0user\0ann\0\0more\0", "invalid startup packet layout"),
         (b"\0\x03\0\0user", "invalid startup packet layout"),
         (b"\0\x03\0\0user\0\xff\0\0", "invalid startup packet layout"),
-        (b"\0\x03\0\0user\0ann\0options\0-c nothing_like_this=1\0\0", "unrecognized configuration parameter"),
+        (b"\0\x03\0\0user\0ann\0options\0nonsense\0\0", "invalid command-line argument for server process"),
     ];
     for (body, why) in refused {
         let mut raw = Raw::socket(target.address);

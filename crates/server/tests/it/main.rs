@@ -6,6 +6,7 @@
 mod bad_clients;
 mod clients;
 mod hungry;
+mod load;
 mod locks;
 mod protocol;
 mod psql;

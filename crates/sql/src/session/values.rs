@@ -8,9 +8,14 @@ use crate::functions::{Env, Question, Settings};
 use crate::ir::Output;
 use crate::session::connection::{Connection, SessionState};
 use crate::session::{Format, clock};
-use crate::types::{Datum, Type, binary, text};
+use crate::types::{Datum, Type, Typed, binary, kind, text};
 
 impl Connection {
+    /// The type that the wire says a column has: clients know nothing of domains.
+    pub fn shown_type(&self, typed: Typed) -> Typed {
+        kind::base(typed, &self.session.seen)
+    }
+
     /// Reads a parameter as the wire brings it.
     pub fn read_value(&mut self, bytes: &[u8], ty: Type, format: Format) -> Result<Datum> {
         let quiet = Quiet::of(&self.session);
