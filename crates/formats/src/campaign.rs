@@ -152,12 +152,16 @@ fn failure_of(failure: &Value) -> Result<FailedRun, String> {
     let pair = |name: &str, one: &str, other: &str| -> Result<(usize, usize), String> {
         Ok((number(&failure[name], one)? as usize, number(&failure[name], other)? as usize))
     };
+    let statements: Vec<SqlStatement> =
+        list(failure, "statements")?.iter().map(statement_of).collect::<Result<_, _>>()?;
+    let why = why_of(&failure["why"])?;
+    check_places(&why, statements.len())?;
     Ok(FailedRun {
         run: run_of(&failure["run"])?,
         output: text_of(failure, "output")?,
         database: text_of(failure, "database")?,
-        statements: list(failure, "statements")?.iter().map(statement_of).collect::<Result<_, _>>()?,
-        why: why_of(&failure["why"])?,
+        statements,
+        why,
         stale_reads: pair("stale_reads", "found", "needed")?,
         repeated: pair("repeated", "times", "failed")?,
         replay: failure["replay"].as_str().map(str::to_owned),
@@ -254,6 +258,21 @@ fn why_of(why: &Value) -> Result<Why, String> {
         Some("unknown") => Why::Unknown(text_of(why, "limit")?),
         _ => return Err("`kind` is none of anomaly, refused, serializable, unknown".to_owned()),
     })
+}
+
+/// The places of statements have to be in the list of statements.
+fn check_places(why: &Why, count: usize) -> Result<(), String> {
+    let places: Vec<usize> = match why {
+        Why::Anomaly(anomaly) => {
+            anomaly.edges.iter().flat_map(|edge| [edge.statements.0, edge.statements.1]).flatten().collect()
+        }
+        Why::Refused(statements) => statements.clone(),
+        Why::Serializable | Why::Unknown(_) => Vec::new(),
+    };
+    match places.into_iter().find(|place| *place >= count) {
+        Some(place) => Err(format!("`statements` names statement {place} of {count}, counted from 0")),
+        None => Ok(()),
+    }
 }
 
 fn open(text: &str, kind: &str) -> Result<Value, String> {

@@ -18,7 +18,7 @@
 //! - `lanes`, `layout`, `route`, `svg`: session lanes with boxes, and arrows that keep clear of them
 //! - `markup`, `html`: one static page with the pictures
 //! - `dot`: the cycles for Graphviz
-//! - `campaign`: many runs of somebody's own tests, as text and as JUnit XML
+//! - `campaign`: many runs of somebody's own tests, as text, as JUnit XML and as one static page
 
 mod arrows;
 mod campaign;
@@ -46,7 +46,7 @@ mod words;
 
 use skew_model::{History, Verdict};
 
-pub use campaign::{campaign, failed_run, junit, summary};
+pub use campaign::{campaign, campaign_page, failed_run, junit, summary};
 pub use dot::dot;
 pub use html::html;
 pub use json::json;

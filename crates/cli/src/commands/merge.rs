@@ -6,7 +6,7 @@ use clap::Args;
 use skew_model::campaign::Campaign;
 
 use crate::Ending;
-use crate::commands::test::{ending, write_files};
+use crate::commands::test::{Files, ending};
 use crate::output::{self, Color};
 
 /// Put the results of shards together
@@ -17,7 +17,7 @@ use crate::output::{self, Color};
 #[command(after_help = "\
 Examples:
   skew merge shard-*.json
-  skew merge --junit all.xml shard-*.json
+  skew merge --junit all.xml --html all.html shard-*.json
 
 Exit codes: 0 every run passed, 1 a run failed, 2 bad input, 3 runs are missing.")]
 pub(crate) struct Arguments {
@@ -32,6 +32,10 @@ pub(crate) struct Arguments {
     /// Write the results as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+
+    /// Write the results as one static page
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 
     /// When to colour
     #[arg(long, value_enum, default_value = "auto")]
@@ -52,6 +56,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let mut whole = whole.expect("there is at least one file");
     whole.shard = None;
     whole.runs.sort_by_key(|run| run.number);
+    let files =
+        Files { junit: arguments.junit.as_deref(), json: arguments.json.as_deref(), html: arguments.html.as_deref() };
     let missing = whole.planned.saturating_sub(whole.runs.len() as u64);
     let mut text = skew_report::campaign(&whole, output::style(arguments.color, false));
     if missing > 0 {
@@ -59,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         whole.is_interrupted = true;
     }
     output::write(None, &text)?;
-    write_files(&whole, arguments.junit.as_deref(), arguments.json.as_deref())?;
+    files.write(&whole)?;
     Ok(ending(&whole))
 }
 

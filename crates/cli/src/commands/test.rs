@@ -99,6 +99,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
+    /// Write the results as one static page: the failed run as lanes of SQL statements, why it failed, and all runs
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
     /// When to colour
     #[arg(long, value_enum, default_value = "auto")]
     color: Color,
@@ -125,6 +129,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
             .map_err(|error| format!("cannot wait for signals: {error}"))?;
     }
     let plan = plan(arguments)?;
+    arguments.files().check()?;
     let progress = Progress::new(&plan);
     let results = campaign::run(&plan, &stop, &|event| progress.event(event));
     progress.end();
@@ -141,7 +146,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         }
     }
     output::write(None, &skew_report::campaign(&campaign, output::style(arguments.color, false)))?;
-    write_files(&campaign, arguments.junit.as_deref(), arguments.json.as_deref())?;
+    arguments.files().write(&campaign)?;
     Ok(ending(&campaign))
 }
 
@@ -155,15 +160,47 @@ pub(crate) fn ending(campaign: &Campaign) -> Ending {
     }
 }
 
-/// Writes the results for programs.
-pub(crate) fn write_files(campaign: &Campaign, junit: Option<&Path>, json: Option<&Path>) -> Result<(), String> {
-    if let Some(path) = junit {
-        output::write(Some(path), &skew_report::junit(campaign))?;
+/// Where results go besides the terminal.
+pub(crate) struct Files<'a> {
+    pub(crate) junit: Option<&'a Path>,
+    pub(crate) json: Option<&'a Path>,
+    pub(crate) html: Option<&'a Path>,
+}
+
+impl Files<'_> {
+    /// Refuses what cannot be written before hours of runs, not after them.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        for path in [self.junit, self.json, self.html].into_iter().flatten() {
+            let was_there = path.exists();
+            let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
+            opened.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+            if !was_there {
+                // Nobody should find an empty file if there are no results in the end.
+                let _ = std::fs::remove_file(path);
+            }
+        }
+        Ok(())
     }
-    if let Some(path) = json {
-        output::write(Some(path), &skew_formats::campaign::write(campaign))?;
+
+    /// Writes the results.
+    pub(crate) fn write(&self, campaign: &Campaign) -> Result<(), String> {
+        if let Some(path) = self.junit {
+            output::write(Some(path), &skew_report::junit(campaign))?;
+        }
+        if let Some(path) = self.json {
+            output::write(Some(path), &skew_formats::campaign::write(campaign))?;
+        }
+        if let Some(path) = self.html {
+            output::write(Some(path), &skew_report::campaign_page(campaign))?;
+        }
+        Ok(())
     }
-    Ok(())
+}
+
+impl Arguments {
+    fn files(&self) -> Files<'_> {
+        Files { junit: self.junit.as_deref(), json: self.json.as_deref(), html: self.html.as_deref() }
+    }
 }
 
 fn plan(arguments: &Arguments) -> Result<Plan, String> {

@@ -3,7 +3,8 @@
 use skew_model::campaign::{Campaign, RunLine};
 
 use crate::Style;
-use crate::campaign::{ended, failed_run};
+use crate::campaign::text::failed_run;
+use crate::campaign::words::ended;
 
 /// A campaign as JUnit XML.
 pub fn junit(campaign: &Campaign) -> String {

@@ -1,0 +1,218 @@
+//! What a failed run shows, in the words that the text and the page share.
+
+use skew_model::campaign::{Campaign, FailedRun, RunOutcome, SqlOperation, SqlStatement, Why};
+
+use crate::campaign::advice;
+use crate::clean::{clean, count};
+
+/// A failure in words.
+pub(super) struct Told {
+    /// `violated` or `failed`, and what exactly: `lost-update`.
+    pub(super) kind: (&'static str, String),
+    /// Whether weak isolation is to blame.
+    pub(super) is_explained: bool,
+    /// One sentence.
+    pub(super) headline: String,
+    /// What to do about it, under short labels.
+    pub(super) advice: Vec<(&'static str, String)>,
+    /// The statements that have to do with it.
+    pub(super) statements: Vec<usize>,
+}
+
+/// Tells why a run failed.
+pub(super) fn tell(failure: &FailedRun) -> Told {
+    match &failure.why {
+        Why::Anomaly(anomaly) => Told {
+            kind: ("violated", clean(&anomaly.id)),
+            is_explained: true,
+            headline: clean(&anomaly.headline),
+            advice: advice::for_anomaly(failure, anomaly),
+            statements: of_transactions(failure, |txn| {
+                anomaly.edges.iter().any(|edge| edge.from == txn || edge.to == txn)
+            }),
+        },
+        Why::Refused(refused) => Told {
+            kind: ("failed", "refused".to_owned()),
+            is_explained: true,
+            headline: "the application did not expect that the database refuses statements of concurrent transactions"
+                .to_owned(),
+            advice: advice::for_refusals(failure, refused),
+            statements: around(failure, refused),
+        },
+        Why::Serializable if failure.stale_reads.1 > 0 => Told {
+            kind: ("failed", "old version".to_owned()),
+            is_explained: true,
+            headline: "a transaction did not see what had been committed before it began".to_owned(),
+            advice: advice::for_old_versions(),
+            statements: around(failure, &stale_statements(failure)),
+        },
+        Why::Serializable => Told {
+            kind: ("failed", "no anomaly".to_owned()),
+            is_explained: false,
+            headline: "the run is serializable, so weak isolation did not break it: the test depends on something else"
+                .to_owned(),
+            advice: vec![(
+                "look at",
+                "time, the order in which threads run, randomness, or the order of rows without ORDER BY".to_owned(),
+            )],
+            statements: Vec::new(),
+        },
+        Why::Unknown(limit) => Told {
+            kind: ("failed", "unknown".to_owned()),
+            is_explained: false,
+            headline: "it is not known why".to_owned(),
+            advice: vec![("limit", clean(limit))],
+            statements: Vec::new(),
+        },
+    }
+}
+
+fn of_transactions(failure: &FailedRun, takes_part: impl Fn(&str) -> bool) -> Vec<usize> {
+    let statements = failure.statements.iter().enumerate();
+    statements.filter(|(_, one)| one.txn.as_deref().is_some_and(&takes_part)).map(|(at, _)| at).collect()
+}
+
+fn stale_statements(failure: &FailedRun) -> Vec<usize> {
+    let statements = failure.statements.iter().enumerate();
+    statements.filter(|(_, one)| one.operations.iter().any(|operation| operation.is_stale)).map(|(at, _)| at).collect()
+}
+
+/// Statements with the others of their transactions.
+fn around(failure: &FailedRun, statements: &[usize]) -> Vec<usize> {
+    let txns: Vec<_> =
+        statements.iter().filter_map(|&at| failure.statements.get(at)).map(|one| (one.connection, &one.txn)).collect();
+    let is_near = |at: usize, one: &SqlStatement| {
+        statements.contains(&at) || one.txn.is_some() && txns.contains(&(one.connection, &one.txn))
+    };
+    (0..failure.statements.len()).filter(|&at| is_near(at, &failure.statements[at])).collect()
+}
+
+/// Which run it was and how it ended.
+pub(super) fn run_words(failure: &FailedRun) -> String {
+    let run = &failure.run;
+    format!("number {}, seed {}: the command {}", run.number, run.seed, ended(run.outcome))
+}
+
+/// What repeating the run has shown.
+pub(super) fn again(failure: &FailedRun) -> String {
+    let (times, failed) = failure.repeated;
+    let reads = stale_words(failure);
+    match (times, failed) {
+        (0, _) => format!("it was not repeated; {reads}"),
+        (times, 0) => format!(
+            "repeated {}, it never failed again: the command itself is not deterministic, so this run may not replay; \
+             {reads}",
+            often(times)
+        ),
+        (1, _) => format!("repeated once, it failed again; {reads}"),
+        (times, failed) if times == failed => format!("repeated {}, it failed each time; {reads}", often(times)),
+        (times, failed) => format!("repeated {}, it failed {}; {reads}", often(times), often(failed)),
+    }
+}
+
+/// How many reads of old versions there were, and how many matter; if none does, what else has to be the reason.
+fn stale_words(failure: &FailedRun) -> String {
+    let is_order = failure.repeated.1 > 0 && matches!(failure.why, Why::Anomaly(_) | Why::Refused(_));
+    let order = if is_order { ": the order of the statements is enough" } else { "" };
+    match failure.stale_reads {
+        (0, _) => format!("no read returned an old version{order}"),
+        (1, 0) => format!("the one read of an old version does not matter{order}"),
+        (found, 0) => format!("none of the {found} reads of old versions matters{order}"),
+        (found, _) if failure.repeated.1 == 0 => match found {
+            1 => "one read returned an old version".to_owned(),
+            found => format!("{found} reads returned old versions"),
+        },
+        (1, _) => "the one read of an old version matters".to_owned(),
+        (found, needed) if found == needed => format!("all {found} reads of old versions matter"),
+        (found, 1) => format!("1 of {found} reads of old versions matters"),
+        (found, needed) => format!("{needed} of {found} reads of old versions matter"),
+    }
+}
+
+fn often(times: usize) -> String {
+    match times {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        times => format!("{times} times"),
+    }
+}
+
+/// How a run ended.
+pub(super) fn ended(outcome: RunOutcome) -> String {
+    match outcome {
+        RunOutcome::Passed => "passed".to_owned(),
+        RunOutcome::Failed(code) => format!("failed with exit code {code}"),
+        RunOutcome::Killed(signal) => format!("was killed by signal {signal}"),
+        RunOutcome::TimedOut => "did not end in time".to_owned(),
+    }
+}
+
+/// The result in one line.
+pub fn summary(campaign: &Campaign) -> String {
+    let failed = campaign.runs.iter().filter(|run| !run.outcome.passed()).count();
+    let runs = campaign.runs.len();
+    let (level, seconds) = (clean(&campaign.level), campaign.elapsed_ms as f64 / 1000.0);
+    let shard = campaign.shard.map_or_else(String::new, |(number, count)| format!(", shard {number} of {count}"));
+    let result = match (failed, runs) {
+        (0, 0) => "no run was made".to_owned(),
+        (0, 1) => "the run passed".to_owned(),
+        (0, runs) => format!("all {runs} runs passed"),
+        (1, 1) => "the run failed".to_owned(),
+        (failed, runs) => format!("{failed} of {runs} runs failed"),
+    };
+    let cut = if campaign.is_interrupted { ", stopped before the end" } else { "" };
+    format!("{result} at {level} in {seconds:.1} s, seed {}{shard}{cut}", campaign.seed)
+}
+
+/// What else there is to know.
+pub(super) fn notes(campaign: &Campaign) -> Vec<String> {
+    let mut notes = Vec::new();
+    let refused: u64 = campaign.runs.iter().map(|run| run.refusals).sum();
+    if refused > 0 {
+        let runs = campaign.runs.iter().filter(|run| run.refusals > 0).count();
+        notes.push(format!(
+            "the database refused {} (40001, 40P01) in {}, as it may",
+            count(refused as usize, "transaction"),
+            count(runs, "run")
+        ));
+    }
+    if let Some(run) = campaign.baseline.iter().find(|run| !run.outcome.passed()) {
+        notes.push(format!(
+            "at serializable the test {} after the database had refused {} with 40001 or 40P01: at that level an \
+             application has to try again",
+            ended(run.outcome),
+            count(run.refusals as usize, "transaction")
+        ));
+    }
+    if campaign.held_ms > 0 {
+        notes.push(format!("clients were held for {} ms in all, so that transactions overlap", campaign.held_ms));
+    }
+    for (what, times) in &campaign.unsupported {
+        notes.push(format!("not supported, {}: {}", count(*times as usize, "time"), clean(what)));
+    }
+    notes
+}
+
+/// What could have been read instead, if there was a choice.
+pub(super) fn alternatives(operation: &SqlOperation) -> Option<String> {
+    if operation.alternatives.len() < 2 {
+        return None;
+    }
+    let values: Vec<String> = operation.alternatives.iter().map(|value| clean(value)).collect();
+    let (last, others) = values.split_last()?;
+    Some(format!("{} or {last}", others.join(", ")))
+}
+
+/// SQL in one line.
+pub(super) fn one_line(text: &str) -> String {
+    clean(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// `6`, `6 and 7`, `6, 7 and 9`: statements are counted from 1.
+pub(super) fn numbers(statements: &[usize]) -> String {
+    let numbers: Vec<String> = statements.iter().map(|at| (at + 1).to_string()).collect();
+    match numbers.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => numbers.join(""),
+    }
+}
