@@ -112,6 +112,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     Ok(ending)
 }
 
+fn counted(histories: usize) -> String {
+    if histories == 1 { "1 history".to_owned() } else { format!("{histories} histories") }
+}
+
 /// A database with the application in it.
 fn load(script: &Script) -> Result<(Database, App), String> {
     let database = Database::new(Options { recency: Recency::None, ..Options::default() });
@@ -130,7 +134,7 @@ fn invariants(app: &App, explored: &Explored, broken: &[&Behaviour]) -> String {
             names.sort_unstable();
             names.dedup();
             let histories: usize = broken.iter().map(|one| one.histories).sum();
-            format!("{} broken in {histories} histories", names.join(", "))
+            format!("{} broken in {}", names.join(", "), counted(histories))
         }
     };
     if let Some(limit) = &explored.limit {
@@ -147,7 +151,10 @@ fn behaviour_words(levels: &[Level], behaviour: &Behaviour) -> String {
         false => format!("{} broken", behaviour.broken.join(", ")),
     };
     let _ = writeln!(out, "\n{what} at {}, as in", levels.join(" "));
-    for line in behaviour.example.to_string().lines() {
+    let verdict = check(&behaviour.example, Level::Ser);
+    // What no serial order explains is the interesting part of it.
+    let told = verdict.violation().map_or(&behaviour.example, |violation| &violation.history);
+    for line in told.to_string().lines() {
         let _ = writeln!(out, "  {line}");
     }
     for line in &behaviour.state {
@@ -157,7 +164,7 @@ fn behaviour_words(levels: &[Level], behaviour: &Behaviour) -> String {
     for line in &behaviour.failed {
         let _ = writeln!(out, "  ! {line}");
     }
-    if let Some(violation) = check(&behaviour.example, Level::Ser).violation() {
+    if let Some(violation) = verdict.violation() {
         let _ = writeln!(out, "  {}: {}", violation.anomaly.id(), skew_report::headline(violation));
     }
     out

@@ -65,13 +65,18 @@ fn with_output(readme: &str) -> String {
             continue;
         }
         let command = lines.next().expect("a command");
-        let arguments: Vec<&str> = command.strip_prefix("$ skew ").expect("a skew command").split(' ').collect();
-        let done = skew(&arguments);
+        let done = skew(&words(command.strip_prefix("$ skew ").expect("a skew command")));
         assert_eq!(done.err, "", "{command}");
         let _ = writeln!(text, "{command}\n{}```", done.out);
         lines.by_ref().take_while(|line| *line != "```").for_each(drop);
     }
     text
+}
+
+/// The words of a command; what is between quotes is one of them.
+fn words(command: &str) -> Vec<&str> {
+    let pieces = command.split('\'').enumerate();
+    pieces.flat_map(|(at, piece)| if at % 2 == 1 { vec![piece] } else { piece.split_whitespace().collect() }).collect()
 }
 
 /// Which levels allow the smallest history of each anomaly.
