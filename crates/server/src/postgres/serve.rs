@@ -89,6 +89,7 @@ fn converse(
 
 fn client(shared: &Shared, introduction: Introduction, waiting: Waiting, sink: &Arc<Sink>) -> Client {
     let sink = Arc::clone(sink);
+    let gate = Arc::clone(&waiting.gate);
     let cluster: Arc<Databases> = Arc::clone(&shared.databases);
     Client {
         user: introduction.user,
@@ -96,6 +97,7 @@ fn client(shared: &Shared, introduction: Introduction, waiting: Waiting, sink: &
         pid: shared.cancels.new_pid(),
         settings: introduction.settings,
         wait: Arc::new(move |park| waiting.wait(park)),
+        pause: Arc::new(move || gate.turn()),
         tell: Arc::new(move |message| sink.tell(message)),
         cluster,
         label: None,

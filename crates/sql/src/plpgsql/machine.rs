@@ -246,8 +246,16 @@ impl<'m, 'a> Machine<'m, 'a> {
         Ok(Some(crate::types::text::output(&value, typed.ty, &*self.world)))
     }
 
+    /// Whether no statement is around this body but its CALL or DO, which reads nothing itself.
+    fn is_by_itself(&self) -> bool {
+        self.function.is_none_or(|function| function.procedure) && self.world.frames.len() == 1
+    }
+
     /// What follows is a statement of its own, unless the function promises not to look beyond its caller's.
     fn new_statement(&mut self, text: &Arc<str>) -> Result<()> {
+        if self.is_by_itself() {
+            self.world.pause()?;
+        }
         if self.is_volatile() {
             self.world.begin_statement(text)?;
         }

@@ -230,6 +230,13 @@ impl Held<'_> {
         self.guard = Some(self.inner.lock());
     }
 
+    /// Gives the state up for as long as something else is done.
+    pub(crate) fn without(&mut self, act: impl FnOnce()) {
+        self.guard = None;
+        act();
+        self.guard = Some(self.inner.lock());
+    }
+
     /// Tells who sleeps that something has changed.
     pub(crate) fn changed(&self) {
         if self.sleepers > 0 {

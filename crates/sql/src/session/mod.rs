@@ -118,6 +118,8 @@ pub struct Client {
     pub settings: Vec<(String, String)>,
     /// How a thread waits: it is given what parks it. A server watches meanwhile whether the client hangs up.
     pub wait: Arc<dyn Fn(&mut dyn FnMut()) + Send + Sync>,
+    /// Called between the statements of a procedure, where others may go on. A server decides here whose turn it is.
+    pub pause: Arc<dyn Fn() + Send + Sync>,
     /// Tells a client that is idle at once, from any thread. False: it is busy, and [`Connection::messages`] has to.
     pub tell: Arc<dyn Fn(&Message) -> bool + Send + Sync>,
     /// The databases beside this one.
@@ -169,6 +171,7 @@ impl Client {
             settings: Vec::new(),
             wait: Arc::new(|park| park()),
             tell: Arc::new(|_| false),
+            pause: Arc::new(|| ()),
             cluster: Arc::new(Alone),
             label: None,
         }

@@ -91,6 +91,19 @@ impl<'a> World<'a> {
         Ok(())
     }
 
+    /// Lets others go on between two statements of a procedure: nothing around them has looked at anything yet.
+    pub(crate) fn pause(&mut self) -> Result<()> {
+        let pause = Arc::clone(&self.session.client.pause);
+        self.db.without(|| pause());
+        let catalog = self.session.catalog(&self.db);
+        if !Arc::ptr_eq(&self.catalog, &catalog) {
+            self.catalog = catalog.clone();
+            self.session.seen = catalog;
+            self.bound.clear();
+        }
+        self.interrupted()
+    }
+
     /// The transaction in the store, begun if need be.
     pub(crate) fn txn(&mut self) -> Result<TxnId> {
         let who = self.session.identity;
