@@ -3,8 +3,10 @@
 //! At the levels that real databases offer, a transaction sees whatever was committed before it began, so that anything
 //! weak needs transactions that overlap. Clients in a test are quick and rarely do. Before a statement (or a commit) is
 //! executed it therefore stops at a gate for a few milliseconds, until the others that are at work are at the gate too or
-//! have finished; then one of them is picked, from the seed. A client that is alone at work never waits, and a client
-//! that waits for a lock is not waited for.
+//! have finished; then one of them is picked, from the seed. A client that waits for a lock is not waited for. A client
+//! that is alone at work goes at once, except that at times it lingers before a transaction, in case another one of those
+//! that are connected is about to begin one; a client that is alone in the database never waits. Who has just connected is
+//! waited for longer.
 //!
 //! How the next one is picked changes whenever everybody has come to rest: at random, or by priorities that change at
 //! random moments (PCT, Burckhardt et al. 2010, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs").
@@ -19,6 +21,9 @@ const PATIENCE: Duration = Duration::from_millis(400);
 /// How long transactions wait for others that are open, where they are to run one after the other. An application that
 /// opens two at a time would wait for ever.
 const SERIAL_PATIENCE: Duration = Duration::from_millis(60);
+
+/// Who has just connected is about to ask for something: it is waited for so many times as long.
+const NEWS: u32 = 10;
 
 /// The gate of one database.
 pub struct Scheduler {
@@ -62,6 +67,8 @@ struct State {
     strategy: Strategy,
     /// How often, in percent, who comes to the gate stops at all.
     patience: u64,
+    /// How often, in percent, who begins a transaction alone lingers.
+    delay: u64,
     /// Priorities that were lowered count down from here.
     lowest: i64,
     /// In a replay, who is to go.
@@ -74,6 +81,8 @@ struct Place {
     activity: Activity,
     /// Whether it does not wait for others to come to the gate.
     is_eager: bool,
+    /// Whether it waits although nobody else is at work, in case somebody comes.
+    lingers: bool,
     in_transaction: bool,
     priority: i64,
     thread: Option<Thread>,
@@ -81,12 +90,23 @@ struct Place {
 
 impl Place {
     fn new(activity: Activity) -> Place {
-        Place { activity, is_eager: false, in_transaction: false, priority: 0, thread: None }
+        Place { activity, is_eager: false, lingers: false, in_transaction: false, priority: 0, thread: None }
+    }
+
+    fn is_new(&self, now: Instant, hold: Duration) -> bool {
+        matches!(self.activity, Activity::New(_)) && self.activity.is_at_work(now, hold)
+    }
+
+    /// Whether its next statement begins a transaction.
+    fn is_at_rest(&self) -> bool {
+        matches!(self.activity, Activity::Idle | Activity::New(_))
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Activity {
+    /// Has just come, and has asked for nothing yet.
+    New(Instant),
     /// No transaction.
     Idle,
     /// In a transaction; its client was answered at this moment.
@@ -131,6 +151,7 @@ impl Scheduler {
             random: Random(seed),
             strategy: Strategy::Random,
             patience: 100,
+            delay: 0,
             lowest: 0,
             script: VecDeque::new(),
             turns: None,
@@ -167,7 +188,7 @@ impl Scheduler {
         let mut state = self.lock();
         let id = state.next_id;
         state.next_id += 1;
-        state.members.insert(id, Place::new(Activity::Idle));
+        state.members.insert(id, Place::new(Activity::New(Instant::now())));
         drop(state);
         Member { scheduler: Arc::clone(self), id }
     }
@@ -230,18 +251,27 @@ impl Member {
         let now = Instant::now();
         let hold = self.scheduler.hold;
         let is_free = matches!(state.strategy, Strategy::Random | Strategy::Priorities);
+        let mut lingers = false;
         if is_free && !state.others_at_work(self.id, now, hold) {
             state.new_strategy();
-            state.goes(self.id);
-            return None;
+            let delay = state.delay;
+            lingers = state.members.len() > 1 && state.place(self.id).is_at_rest() && state.random.percent(delay);
+            if !lingers {
+                state.goes(self.id);
+                return None;
+            }
         }
         let patience = state.patience;
-        let is_eager = is_free && !state.random.percent(patience);
+        let is_eager = is_free && !lingers && !state.random.percent(patience);
         state.enters(self.id);
         let place = state.place(self.id);
-        (place.is_eager, place.thread) = (is_eager, Some(std::thread::current()));
+        (place.is_eager, place.lingers, place.thread) = (is_eager, lingers, Some(std::thread::current()));
         state.decide(now, hold);
-        (state.place(self.id).activity == Activity::Held).then(|| state.strategy.longest(hold))
+        if state.place(self.id).activity != Activity::Held {
+            return None;
+        }
+        let awaits_new = is_free && !is_eager && state.members.values().any(|place| place.is_new(now, hold));
+        Some(if awaits_new { hold * NEWS } else { state.strategy.longest(hold) })
     }
 
     fn becomes(&self, activity: Activity) {
@@ -281,7 +311,7 @@ impl State {
     fn enters(&mut self, id: u64) {
         let priority = (self.random.next() >> 2) as i64;
         let place = self.place(id);
-        if place.activity == Activity::Idle {
+        if place.is_at_rest() {
             place.priority = priority;
         }
         place.activity = Activity::Held;
@@ -290,7 +320,7 @@ impl State {
     /// Goes: it is its turn.
     fn goes(&mut self, id: u64) {
         let place = self.place(id);
-        place.activity = Activity::Running;
+        (place.activity, place.lingers) = (Activity::Running, false);
         if let Some(thread) = place.thread.take() {
             thread.unpark();
         }
@@ -315,6 +345,7 @@ impl State {
     fn new_strategy(&mut self) {
         self.strategy = if self.random.percent(50) { Strategy::Random } else { Strategy::Priorities };
         self.patience = [100, 75, 50, 25][(self.random.next() % 4) as usize];
+        self.delay = [0, 0, 50, 100][(self.random.next() % 4) as usize];
         self.lowest = 0;
     }
 
@@ -329,6 +360,9 @@ impl State {
             return self.goes(id);
         }
         let at_work = || self.members.iter().filter(|(_, place)| place.activity.is_at_work(now, hold));
+        if at_work().count() == 1 && at_work().all(|(_, place)| place.lingers) {
+            return;
+        }
         let picked = match self.strategy {
             Strategy::Random => {
                 if at_work().any(|member| !held(&member)) {
@@ -379,6 +413,7 @@ impl Activity {
         match self {
             Activity::Idle | Activity::Blocked => false,
             Activity::Running | Activity::Held => true,
+            Activity::New(since) => now.saturating_duration_since(since) < hold * NEWS,
             Activity::Thinking(since) => now.saturating_duration_since(since) < hold,
         }
     }
@@ -416,6 +451,7 @@ mod tests {
             random: Random(7),
             strategy,
             patience: 100,
+            delay: 0,
             lowest: 0,
             script: VecDeque::new(),
             turns: None,
@@ -430,11 +466,34 @@ mod tests {
     #[test]
     fn who_is_alone_never_waits() {
         let scheduler = Scheduler::new(LONG, 0);
-        let (alone, _idle) = (scheduler.join(), scheduler.join());
-        for _ in 0..100 {
+        let alone = scheduler.join();
+        for number in 0..100 {
             alone.turn();
-            alone.rest(true);
+            alone.rest(number % 2 == 0);
         }
+    }
+
+    #[test]
+    fn within_a_transaction_nobody_waits_for_those_at_rest() {
+        let scheduler = Scheduler::new(LONG, 0);
+        let (one, idle) = (scheduler.join(), scheduler.join());
+        idle.rest(false);
+        one.rest(true);
+        for _ in 0..100 {
+            one.turn();
+            one.rest(true);
+        }
+    }
+
+    #[test]
+    fn who_lingers_before_a_transaction_meets_the_next_one() {
+        let mut state = state(&[Activity::Held, Activity::Idle], Strategy::Priorities);
+        state.place(0).lingers = true;
+        state.decide(Instant::now(), LONG);
+        assert_eq!(running(&state), []);
+        state.place(1).activity = Activity::Held;
+        state.decide(Instant::now(), LONG);
+        assert_eq!(running(&state), [1]);
     }
 
     #[test]
@@ -479,6 +538,7 @@ mod tests {
     fn who_waits_at_the_gate_goes_when_the_other_one_leaves() {
         let scheduler = Scheduler::new(LONG, 3);
         let (one, other) = (scheduler.join(), scheduler.join());
+        other.rest(false);
         one.turn();
         one.rest(true);
         let (sender, receiver) = mpsc::channel();
@@ -527,7 +587,7 @@ mod tests {
 
     #[test]
     fn a_run_is_recorded_and_counts_connections_anew() {
-        let scheduler = Scheduler::new(LONG, 0);
+        let scheduler = Scheduler::new(Duration::from_millis(1), 0);
         for _ in 0..2 {
             scheduler.begin_run(7, Order::Weak);
             let (one, other) = (scheduler.join(), scheduler.join());
