@@ -92,6 +92,7 @@ fn client(shared: &Shared, introduction: Introduction, waiting: Waiting, sink: &
     let gate = Arc::clone(&waiting.gate);
     let cluster: Arc<Databases> = Arc::clone(&shared.databases);
     Client {
+        stack: shared.limits.stack,
         user: introduction.user,
         database: introduction.database,
         pid: shared.cancels.new_pid(),

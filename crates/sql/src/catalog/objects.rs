@@ -57,8 +57,10 @@ pub struct Table {
     pub checks: Vec<Check>,
     /// FOREIGN KEY constraints of this table.
     pub foreign_keys: Vec<ForeignKey>,
-    /// Row triggers, in the order of their names.
+    /// Its triggers, in the order of their names.
     pub triggers: Vec<Trigger>,
+    /// DISABLE TRIGGER ALL: its foreign keys, and those that refer to it, are not looked after.
+    pub unchecked: bool,
     /// Where its rows are in the store: the space of the existence cells.
     pub space: Space,
     /// The columns by which rows are ordered in the space and which have no cells of their own: those of the primary key
@@ -426,6 +428,10 @@ pub struct Trigger {
     pub function: Oid,
     /// Its arguments.
     pub arguments: Vec<Arc<str>>,
+    /// Whether it fires: not after DISABLE TRIGGER.
+    pub enabled: bool,
+    /// CREATE CONSTRAINT TRIGGER: when it fires.
+    pub timing: Option<Timing>,
 }
 
 /// When a trigger fires.

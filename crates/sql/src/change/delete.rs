@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::change::{Check, Done, Event};
+use crate::change::{Changed, Check, Done, Event};
 use crate::error::Result;
 use crate::exec::{RowRef, Run};
 use crate::ir::{Delete, LockStrength};
@@ -19,9 +19,9 @@ impl World<'_> {
     ) -> Result<Done> {
         self.lock_table(delete.table, TableMode::RowExclusive)?;
         let bound = self.bound_table(delete.table)?;
-        self.fire_statement(&bound, Event::Delete, true)?;
+        self.fire_before_statement(&bound, Event::Delete, &[])?;
         let mut done = Done::default();
-        let rows = self.rows_to_change(&delete.input, LockStrength::Update, run)?;
+        let rows = self.rows_to_change(&delete.input, LockStrength::Update, Event::Delete, run)?;
         let before = std::mem::take(&mut done.returned);
         // RETURNING shows the rows as they were: it is evaluated before the first one goes.
         let mut returned = Done { count: 0, returned: before };
@@ -31,29 +31,38 @@ impl World<'_> {
         let mut kept = returned.returned.into_iter();
         for (row, _) in rows {
             self.check()?;
+            self.must_be_undisturbed(row, Event::Delete)?;
             let shown = kept.next();
             if self.delete_one(&bound, row, checks)? {
                 done.count += 1;
                 done.returned.extend(shown);
             }
         }
-        self.fire_statement(&bound, Event::Delete, false)?;
+        self.fire_after_statement(&bound, Event::Delete, &[], checks)?;
         Ok(done)
     }
 
     /// Deletes one row, unless a trigger says no.
     pub(crate) fn delete_one(&mut self, bound: &Arc<BoundTable>, row: RowRef, checks: &mut Vec<Check>) -> Result<bool> {
-        let needed = bound.has_row_triggers() || !bound.referrers.is_empty();
-        let old = if needed { self.look_row(bound.table(), row.key)? } else { Vec::new() };
-        if bound.has_row_triggers() && self.fire_before(bound, Event::Delete, Some(&old), None)?.is_none() {
-            return Ok(false);
+        let mut seen = None;
+        if bound.has_row_triggers(Event::Delete) {
+            let old = self.seen_row(bound, row)?;
+            if self.fire_before(bound, Event::Delete, &[], Some(&old), None)?.is_none() {
+                return Ok(false);
+            }
+            self.must_be_undisturbed(row, Event::Delete)?;
+            seen = Some(old);
         }
+        let old = if bound.referrers.is_empty() { Vec::new() } else { self.look_row(bound.table(), row.key)? };
         if self.look(row.key)?.is_none() {
             return Ok(false);
         }
         self.delete_row(bound, row)?;
         self.check_gone(bound, &old, checks)?;
-        self.fire_after(bound, Event::Delete, Some(&old), None, checks)?;
+        if let Some(old) = &seen {
+            let changed = Changed { event: Event::Delete, columns: &[], old: Some(old), new: None };
+            self.fire_after(bound, &changed, checks)?;
+        }
         Ok(true)
     }
 }

@@ -4,6 +4,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::catalog::{Action, ForeignKey, Oid, Timing};
+use crate::change::Event;
 use crate::change::constraints::{Matched, equal};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::RowRef;
@@ -52,6 +53,19 @@ pub enum Deferred {
         /// The row.
         row: u32,
     },
+    /// An AFTER trigger is to fire.
+    Trigger {
+        /// The table.
+        table: Oid,
+        /// The trigger.
+        trigger: Oid,
+        /// On what.
+        event: Event,
+        /// OLD
+        old: Option<Arc<[Datum]>>,
+        /// NEW
+        new: Option<Arc<[Datum]>>,
+    },
 }
 
 impl Deferred {
@@ -59,7 +73,8 @@ impl Deferred {
         match self {
             Deferred::Child { constraint, .. }
             | Deferred::Parent { constraint, .. }
-            | Deferred::Unique { constraint, .. } => *constraint,
+            | Deferred::Unique { constraint, .. }
+            | Deferred::Trigger { trigger: constraint, .. } => *constraint,
         }
     }
 }
@@ -81,7 +96,7 @@ impl World<'_> {
                 before != row || columns.iter().any(|&at| !equal(table, at, &old[at], &new[at]))
             }
         };
-        for key in &table.foreign_keys {
+        for key in table.foreign_keys.iter().filter(|_| !table.unchecked) {
             if changed(&key.columns) {
                 checks.push(Deferred::Child { table: oid, constraint: key.oid, row: row.key });
             }
@@ -91,7 +106,7 @@ impl World<'_> {
                 checks.push(Deferred::Unique { table: oid, constraint, row: row.key });
             }
         }
-        if let Some((_, old, new)) = change {
+        if let (Some((_, old, new)), false) = (change, table.unchecked) {
             for &(child, at) in &bound.referrers {
                 let Some(key) = self.foreign_key(child, at) else { continue };
                 if key.parent_columns.iter().any(|&at| !equal(table, at, &old[at], &new[at])) {
@@ -105,7 +120,8 @@ impl World<'_> {
 
     /// A row is gone: what refers to it goes too, or is checked at the end.
     pub(crate) fn check_gone(&mut self, bound: &Arc<BoundTable>, old: &[Datum], checks: &mut Vec<Check>) -> Result<()> {
-        for &(child, at) in &bound.referrers {
+        let referrers = bound.referrers.iter().filter(|_| !bound.table().unchecked);
+        for &(child, at) in referrers {
             let Some(key) = self.foreign_key(child, at) else { continue };
             let values: Vec<Datum> = key.parent_columns.iter().map(|&at| old[at].clone()).collect();
             if values.iter().any(Datum::is_null) {
@@ -119,22 +135,28 @@ impl World<'_> {
 
     /// The end of a statement: what is immediate is checked, the rest waits for the commit.
     pub(crate) fn run_checks(&mut self, checks: Vec<Check>) -> Result<()> {
-        if self.db.options.constraints == Constraints::Weak {
-            return Ok(());
-        }
-        let mut queue = std::collections::VecDeque::from(checks);
-        while let Some(check) = queue.pop_front() {
+        self.disturbed.clear();
+        for check in checks {
             if self.is_deferred(&check) {
                 if let Some(transaction) = &mut self.session.transaction {
                     transaction.deferred.push(check);
                 }
                 continue;
             }
-            let mut more = Vec::new();
-            self.run_check(&check, &mut more)?;
-            queue.extend(more);
+            self.run_check_and_more(&check)?;
         }
         Ok(())
+    }
+
+    /// What a check changes is a statement of its own, whose checks come before those that are left of this one.
+    fn run_check_and_more(&mut self, check: &Check) -> Result<()> {
+        let weak = self.db.options.constraints == Constraints::Weak;
+        if weak && !matches!(check, Deferred::Trigger { .. }) {
+            return Ok(());
+        }
+        let mut more = Vec::new();
+        self.run_check(check, &mut more)?;
+        if more.is_empty() { Ok(()) } else { self.run_checks(more) }
     }
 
     /// The end of the transaction, or SET CONSTRAINTS IMMEDIATE for these constraints (all if `None`).
@@ -144,11 +166,7 @@ impl World<'_> {
             let asked = |check: &Deferred| which.is_none_or(|which| which.contains(&check.constraint()));
             let Some(at) = transaction.deferred.iter().position(asked) else { return Ok(()) };
             let check = transaction.deferred.remove(at);
-            let mut more = Vec::new();
-            self.run_check(&check, &mut more)?;
-            for check in more {
-                self.run_check(&check, &mut Vec::new())?;
-            }
+            self.run_check_and_more(&check)?;
         }
     }
 
@@ -176,6 +194,11 @@ impl World<'_> {
             Deferred::Child { table, constraint, .. } => (*table, *constraint),
             Deferred::Parent { child, constraint, .. } => (*child, *constraint),
             Deferred::Unique { .. } => return self.unique_timing(check.constraint()),
+            Deferred::Trigger { table, trigger, .. } => {
+                let triggers = self.catalog.table(*table).map_or(&[][..], |table| &table.triggers);
+                let found = triggers.iter().find(|known| known.oid == *trigger).and_then(|known| known.timing);
+                return found.unwrap_or(Timing::Immediate);
+            }
         };
         let keys = self.catalog.table(table).map_or(&[][..], |table| &table.foreign_keys);
         keys.iter().find(|key| key.oid == constraint).map_or(Timing::Immediate, |key| key.timing)
@@ -193,6 +216,9 @@ impl World<'_> {
         match check {
             Deferred::Child { table, constraint, row } => self.check_child(*table, *constraint, *row),
             Deferred::Unique { table, constraint, row } => self.check_unique(*table, *constraint, *row),
+            Deferred::Trigger { table, trigger, event, old, new } => {
+                self.fire_late((*table, *trigger), *event, old.as_deref(), new.as_deref())
+            }
             Deferred::Parent { table, child, constraint, key, new } => {
                 self.check_parent((*table, *child), *constraint, key, new.as_deref(), more)
             }
@@ -298,11 +324,19 @@ impl World<'_> {
         let Some(key) = bound.table().foreign_keys.iter().find(|key| key.oid == constraint).cloned() else {
             return Ok(());
         };
+        let action = action(&key, new.is_some());
+        let event = if action == Action::Cascade && new.is_none() { Event::Delete } else { Event::Update };
+        let changes = !matches!(action, Action::NoAction | Action::Restrict);
+        if changes {
+            self.fire_before_statement(&bound, event, &key.columns)?;
+        }
         let rows = self.referring_rows(&bound, &key, values)?;
+        if changes && rows.is_empty() {
+            return self.fire_after_statement(&bound, event, &key.columns, more);
+        }
         if rows.is_empty() {
             return Ok(());
         }
-        let action = action(&key, new.is_some());
         match action {
             Action::NoAction | Action::Restrict => {
                 // Another row may have taken the key meanwhile.
@@ -317,7 +351,7 @@ impl World<'_> {
                     self.lock_to_write(row, LockStrength::Update)?;
                     self.delete_one(&bound, row, more)?;
                 }
-                Ok(())
+                self.fire_after_statement(&bound, event, &key.columns, more)
             }
             Action::Cascade | Action::SetNull | Action::SetDefault => {
                 let new = match (action, new) {
@@ -331,7 +365,7 @@ impl World<'_> {
                     let changes = key.columns.iter().copied().zip(new.iter().cloned()).collect();
                     self.update_one(&bound, row, changes, more)?;
                 }
-                Ok(())
+                self.fire_after_statement(&bound, event, &key.columns, more)
             }
         }
     }

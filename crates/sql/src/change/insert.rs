@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use skew_model::Level;
 
-use crate::change::{Check, Done, Event};
+use crate::change::{Changed, Check, Done, Event};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{LockOutcome, RowRef, Run, Slot, Tuple};
 use crate::ir::{Insert, LockStrength, OnConflict};
@@ -22,8 +22,14 @@ impl World<'_> {
     ) -> Result<Done> {
         self.lock_table(insert.table, TableMode::RowExclusive)?;
         let bound = self.bound_table(insert.table)?;
+        let updated = insert.on_conflict.as_ref().and_then(|conflict| conflict.update.as_ref());
+        let updated: Option<Vec<usize>> =
+            updated.map(|(assignments, _)| assignments.iter().map(|assignment| assignment.column).collect());
+        self.fire_before_statement(&bound, Event::Insert, &[])?;
+        if let Some(columns) = &updated {
+            self.fire_before_statement(&bound, Event::Update, columns)?;
+        }
         let tuples = run.tuples(self, &insert.source)?;
-        self.fire_statement(&bound, Event::Insert, true)?;
         let mut done = Done::default();
         let mut new_rows = Vec::new();
         for tuple in tuples {
@@ -48,7 +54,10 @@ impl World<'_> {
             let tuple = Tuple::of(if values.is_empty() { Slot::Row(row) } else { Slot::Values(values.into()) });
             self.returning(insert.returning.as_ref(), run, &tuple, &mut done)?;
         }
-        self.fire_statement(&bound, Event::Insert, false)?;
+        if let Some(columns) = &updated {
+            self.fire_after_statement(&bound, Event::Update, columns, checks)?;
+        }
+        self.fire_after_statement(&bound, Event::Insert, &[], checks)?;
         Ok(done)
     }
 
@@ -59,7 +68,8 @@ impl World<'_> {
         values: Vec<Datum>,
         checks: &mut Vec<Check>,
     ) -> Result<Option<(RowRef, Vec<Datum>)>> {
-        let Some(mut values) = self.fire_before(bound, Event::Insert, None, Some(values))? else { return Ok(None) };
+        let fired = self.fire_before(bound, Event::Insert, &[], None, Some(values))?;
+        let Some(mut values) = fired else { return Ok(None) };
         self.complete_row(bound, &mut values)?;
         if let Some((index, _)) = self.find_conflict(bound, &values, None, |index| index.deferrable.is_none())? {
             return Err(self.duplicate(bound, index, &values));
@@ -72,7 +82,8 @@ impl World<'_> {
         let row = self.place_row(bound.relation.oid, bound.table(), values)?;
         self.insert_row(bound, row, values)?;
         self.check_later(bound, row, None, checks);
-        self.fire_after(bound, Event::Insert, None, Some(values), checks)?;
+        let changed = Changed { event: Event::Insert, columns: &[], old: None, new: Some(values) };
+        self.fire_after(bound, &changed, checks)?;
         Ok(row)
     }
 
@@ -85,7 +96,8 @@ impl World<'_> {
         new_rows: &mut Vec<u32>,
         checks: &mut Vec<Check>,
     ) -> Result<Option<(RowRef, Vec<Datum>, bool)>> {
-        let Some(mut values) = self.fire_before(bound, Event::Insert, None, Some(values))? else { return Ok(None) };
+        let fired = self.fire_before(bound, Event::Insert, &[], None, Some(values))?;
+        let Some(mut values) = fired else { return Ok(None) };
         self.complete_row(bound, &mut values)?;
         let arbiter = |index: &BoundIndex| conflict.arbiters.is_empty() || conflict.arbiters.contains(&index.oid);
         let Some((_, existing)) = self.find_conflict(bound, &values, None, arbiter)? else {

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::change::{Check, Done};
+use crate::change::{Check, Done, Event};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{LockOutcome, Run, Slot};
 use crate::ir::{LockStrength, Merge, MergeAction};
@@ -14,6 +14,10 @@ impl World<'_> {
     pub(super) fn merge<'p>(&mut self, merge: &'p Merge, run: &mut Run<'p>, checks: &mut Vec<Check>) -> Result<Done> {
         self.lock_table(merge.table, TableMode::RowExclusive)?;
         let bound = self.bound_table(merge.table)?;
+        let events = events(merge);
+        for (event, columns) in &events {
+            self.fire_before_statement(&bound, *event, columns)?;
+        }
         let mut done = Done::default();
         let mut touched = FxHashSet::default();
         for tuple in run.tuples(self, &merge.input)? {
@@ -24,6 +28,7 @@ impl World<'_> {
             };
             let mut tuple = tuple;
             if let Some(row) = target {
+                self.must_be_undisturbed(row, Event::Update)?;
                 match self.lock_to_write(row, LockStrength::Update)? {
                     LockOutcome::Locked => {}
                     LockOutcome::Changed(_) => match run.recheck(self, &merge.input, &tuple)? {
@@ -69,6 +74,29 @@ impl World<'_> {
                 break;
             }
         }
+        for (event, columns) in events.iter().rev() {
+            self.fire_after_statement(&bound, *event, columns, checks)?;
+        }
         Ok(done)
     }
+}
+
+/// What a MERGE may do, in the order of BEFORE triggers, and the columns that it may update.
+fn events(merge: &Merge) -> Vec<(Event, Vec<usize>)> {
+    let mut events = Vec::new();
+    let actions = || merge.clauses.iter().map(|clause| &clause.action);
+    if actions().any(|action| matches!(action, MergeAction::Insert(_))) {
+        events.push((Event::Insert, Vec::new()));
+    }
+    if actions().any(|action| matches!(action, MergeAction::Update(_))) {
+        let assignments = actions().flat_map(|action| match action {
+            MergeAction::Update(assignments) => assignments.as_slice(),
+            _ => &[],
+        });
+        events.push((Event::Update, assignments.map(|assignment| assignment.column).collect()));
+    }
+    if actions().any(|action| matches!(action, MergeAction::Delete)) {
+        events.push((Event::Delete, Vec::new()));
+    }
+    events
 }

@@ -7,7 +7,7 @@
 //! - [`insert`], [`update`], [`delete`], [`merge`]: the statements
 //! - [`constraints`]: NOT NULL, CHECK, UNIQUE; [`foreign_keys`]: FOREIGN KEY
 //! - [`lock`]: locking the rows that change
-//! - [`triggers`]: row triggers around all of it
+//! - [`triggers`]: triggers around all of it
 
 pub(crate) mod constraints;
 mod delete;
@@ -27,7 +27,8 @@ use crate::storage::World;
 use crate::types::Datum;
 
 pub(crate) use foreign_keys::Check;
-pub(crate) use triggers::{Event, TriggerCall};
+pub use triggers::Event;
+pub(crate) use triggers::{Changed, TriggerCall};
 
 impl World<'_> {
     /// Runs a change and gives what its RETURNING says. How many rows it changed is kept with the session.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use crate::change::{Check, Done, Event};
+use crate::change::{Changed, Check, Done, Event};
 use crate::error::{Result, SqlError};
 use crate::exec::{LockOutcome, RowRef, Run, Slot, Tuple};
 use crate::ir::{LockStrength, Plan, Update};
@@ -22,10 +22,11 @@ impl World<'_> {
     ) -> Result<Done> {
         self.lock_table(update.table, TableMode::RowExclusive)?;
         let bound = self.bound_table(update.table)?;
-        self.fire_statement(&bound, Event::Update, true)?;
-        let strength = self.strength(&bound, update.assignments.iter().map(|assignment| assignment.column));
+        let columns: Vec<usize> = update.assignments.iter().map(|assignment| assignment.column).collect();
+        self.fire_before_statement(&bound, Event::Update, &columns)?;
+        let strength = self.strength(&bound, columns.iter().copied());
         let mut planned = Vec::new();
-        for (row, tuple) in self.rows_to_change(&update.input, strength, run)? {
+        for (row, tuple) in self.rows_to_change(&update.input, strength, Event::Update, run)? {
             let mut changes = Vec::with_capacity(update.assignments.len());
             for assignment in &update.assignments {
                 changes.push((assignment.column, run.eval(self, &assignment.value, &tuple)?));
@@ -36,6 +37,7 @@ impl World<'_> {
         let mut written = Vec::with_capacity(planned.len());
         for (row, mut tuple, changes) in planned {
             self.check()?;
+            self.must_be_undisturbed(row, Event::Update)?;
             let Some(row) = self.update_one(&bound, row, changes, checks)? else { continue };
             done.count += 1;
             tuple.set(0, Slot::Row(row));
@@ -48,7 +50,7 @@ impl World<'_> {
             }
             self.come_back(view);
         }
-        self.fire_statement(&bound, Event::Update, false)?;
+        self.fire_after_statement(&bound, Event::Update, &columns, checks)?;
         Ok(done)
     }
 
@@ -57,6 +59,7 @@ impl World<'_> {
         &mut self,
         input: &'p Plan,
         strength: LockStrength,
+        event: Event,
         run: &mut Run<'p>,
     ) -> Result<Vec<(RowRef, Tuple)>> {
         let mut seen = FxHashSet::default();
@@ -69,6 +72,7 @@ impl World<'_> {
                 continue;
             }
             self.check()?;
+            self.must_be_undisturbed(row, event)?;
             match self.lock_to_write(row, strength)? {
                 LockOutcome::Locked => rows.push((row, tuple)),
                 LockOutcome::Changed(row) => {
@@ -91,17 +95,17 @@ impl World<'_> {
         checks: &mut Vec<Check>,
     ) -> Result<Option<RowRef>> {
         let table = bound.table();
-        let old = self.look_row(table, row.key)?;
-        let mut new = old.clone();
-        for (position, value) in &changes {
-            new[*position] = value.clone();
-        }
-        if bound.has_row_triggers() {
-            let columns: Vec<usize> = changes.iter().map(|(position, _)| *position).collect();
-            let Some(fired) = self.fire_before_update(bound, &columns, &old, new)? else { return Ok(None) };
-            new = fired;
+        let columns: Vec<usize> = changes.iter().map(|(position, _)| *position).collect();
+        // Triggers look at the row that the statement sees, constraints at the one that is really there.
+        let mut seen = None;
+        if bound.has_row_triggers(Event::Update) {
+            let old = self.seen_row(bound, row)?;
+            let new = with_changes(&old, &changes);
+            let fired = self.fire_before(bound, Event::Update, &columns, Some(&old), Some(new))?;
+            let Some(new) = fired else { return Ok(None) };
+            self.must_be_undisturbed(row, Event::Update)?;
             for (position, value) in new.iter().enumerate() {
-                let changed = changes.iter().any(|(known, _)| *known == position);
+                let changed = columns.contains(&position);
                 if !changed && !super::constraints::equal(table, position, value, &old[position]) {
                     changes.push((position, value.clone()));
                 }
@@ -109,7 +113,10 @@ impl World<'_> {
             for (position, value) in &mut changes {
                 *value = new[*position].clone();
             }
+            seen = Some(old);
         }
+        let old = self.look_row(table, row.key)?;
+        let mut new = with_changes(&old, &changes);
         self.complete_row(bound, &mut new)?;
         for (position, _) in &bound.generated {
             if !super::constraints::equal(table, *position, &new[*position], &old[*position]) {
@@ -124,7 +131,11 @@ impl World<'_> {
         }
         let place = self.update_row(bound, row, &changes)?;
         self.check_later(bound, place, Some((row, &old, &new)), checks);
-        self.fire_after(bound, Event::Update, Some(&old), Some(&new), checks)?;
+        if let Some(old) = seen {
+            let new = with_changes(&old, &changes);
+            let changed = Changed { event: Event::Update, columns: &columns, old: Some(&old), new: Some(&new) };
+            self.fire_after(bound, &changed, checks)?;
+        }
         Ok(Some(place))
     }
 
@@ -138,4 +149,12 @@ impl World<'_> {
             self.cells = view;
         }
     }
+}
+
+fn with_changes(old: &[Datum], changes: &[(usize, Datum)]) -> Vec<Datum> {
+    let mut new = old.to_vec();
+    for (position, value) in changes {
+        new[*position] = value.clone();
+    }
+    new
 }

@@ -8,7 +8,7 @@ use crate::exec::Run;
 use crate::functions::Env;
 use crate::ir::{Change, LockStrength, LockWait, SystemColumn};
 use crate::system::SystemTable;
-use crate::types::{Datum, Type, kind};
+use crate::types::{Datum, Type, Typed, kind};
 
 /// A row of a table: the table, and the store's key of the row's existence cell.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -149,6 +149,11 @@ pub trait Context: Env {
 
     /// Calls a user's function that returns rows (or one): the columns of each.
     fn call_rows(&mut self, function: &Arc<UserFunction>, args: Vec<Datum>) -> Result<Vec<Vec<Datum>>>;
+
+    /// The types of the columns of the rows that the last function has returned which returns records.
+    fn returned(&self) -> &[Typed] {
+        &[]
+    }
 
     /// The rows of a catalog view.
     fn virtual_rows(&mut self, table: &'static SystemTable) -> Result<Arc<Vec<Arc<[Datum]>>>>;

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::catalog::{Parameter, ParameterMode, Returns};
+use crate::error::{Result, SqlError, SqlState};
 use crate::exec::eval::{SetRows, set_rows};
 use crate::exec::operator::Operator;
 use crate::exec::{Context, Run, Tuple};
-use crate::ir::{self, FunctionCall};
-use crate::types::Datum;
+use crate::ir::{self, Expr, ExprKind, FunctionCall};
+use crate::types::{Datum, Type, Typed, names};
 
 pub(crate) struct FunctionScan<'p> {
     plan: &'p ir::FunctionScan,
@@ -26,10 +27,55 @@ type Rows<'p> = Box<dyn Iterator<Item = Vec<Datum>> + 'p>;
 
 /// The rows of a call, each with as many columns as the call is to have.
 fn call_rows<'p>(call: &'p FunctionCall, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Rows<'p>> {
-    Ok(match set_rows(&call.call, &Tuple::default(), run, cx)? {
+    let rows = set_rows(&call.call, &Tuple::default(), run, cx)?;
+    if call.expand && is_of_records(&call.call) {
+        let found: Vec<Typed> = match &rows {
+            SetRows::Value(Datum::Record(record)) => record.shape.fields.iter().map(|(_, typed)| *typed).collect(),
+            SetRows::Value(_) => Vec::new(),
+            SetRows::Rows(_) => cx.returned().to_vec(),
+        };
+        must_fit(&found, call, cx)?;
+    }
+    Ok(match rows {
         SetRows::Value(value) => Box::new(std::iter::once(columns(call, vec![value]))),
         SetRows::Rows(rows) => Box::new(rows.map(|row| columns(call, row))),
     })
+}
+
+/// Whether the columns are what the query says, not what the function says.
+fn is_of_records(call: &Expr) -> bool {
+    let ExprKind::UserCall { function, .. } = &call.kind else { return false };
+    let said = |parameter: &Parameter| !matches!(parameter.mode, ParameterMode::In | ParameterMode::Variadic);
+    matches!(function.returns, Returns::One(typed) | Returns::Set(typed) if typed.ty == Type::RECORD)
+        && !function.parameters.iter().any(said)
+}
+
+/// Records have to be what the query says about them.
+fn must_fit(found: &[Typed], call: &FunctionCall, cx: &dyn Context) -> Result<()> {
+    let wrong = |detail: String| {
+        let message = "returned record type does not match expected record type";
+        Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message).detail(detail))
+    };
+    // No row, no type.
+    if found.is_empty() {
+        return Ok(());
+    }
+    if found.len() != call.columns.len() {
+        let (given, wanted) = (found.len(), call.columns.len());
+        return wrong(format!("Number of returned columns ({given}) does not match expected column count ({wanted})."));
+    }
+    for (n, (one, (_, other))) in found.iter().zip(&call.columns).enumerate() {
+        if one.ty != other.ty {
+            let shown = |ty| names::display(ty, cx.catalog());
+            return wrong(format!(
+                "Returned type {} does not match expected type {} in column {}.",
+                shown(one.ty),
+                shown(other.ty),
+                n + 1
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn columns(call: &FunctionCall, mut row: Vec<Datum>) -> Vec<Datum> {

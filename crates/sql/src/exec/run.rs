@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::catalog::Volatility;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::cte::CteState;
 use crate::exec::found::FoundItems;
 use crate::exec::operator::{self, Node};
 use crate::exec::subquery::Subplan;
 use crate::exec::{Context, Limits, Slot, Tuple};
-use crate::ir::{Expr, Plan, Query};
+use crate::ir::{Expr, ExprKind, Plan, Query, children};
 use crate::types::Datum;
 
 /// How many steps go by between two questions whether the statement was cancelled.
@@ -64,6 +65,9 @@ impl<'p> Run<'p> {
         match &query.plan {
             // The result is made as it is given away: no tuple of values in between.
             Plan::Project { input, columns } => {
+                if runs_statements(columns) && !input.locks() {
+                    return self.rows_seen_first(cx, input, columns);
+                }
                 let mut node = operator::open(input, self, cx)?;
                 while let Some(tuple) = node.next(self, cx)? {
                     let row = columns.iter().map(|column| self.eval(cx, column, &tuple)).collect::<Result<Vec<_>>>()?;
@@ -79,6 +83,27 @@ impl<'p> Run<'p> {
                     rows.push(row);
                 }
             }
+        }
+        self.finish(cx)?;
+        Ok(rows)
+    }
+
+    /// The rows of a projection that runs statements of functions: everything else that it looks at is looked at before.
+    fn rows_seen_first(
+        &mut self,
+        cx: &mut dyn Context,
+        input: &'p Plan,
+        columns: &'p [Expr],
+    ) -> Result<Vec<Vec<Datum>>> {
+        let tuples = self.tuples(cx, input)?;
+        for tuple in &tuples {
+            for column in columns {
+                touch(column, tuple, cx)?;
+            }
+        }
+        let mut rows = Vec::with_capacity(tuples.len());
+        for tuple in &tuples {
+            rows.push(columns.iter().map(|column| self.eval(cx, column, tuple)).collect::<Result<_>>()?);
         }
         self.finish(cx)?;
         Ok(rows)
@@ -210,4 +235,31 @@ pub(crate) fn datum_weight(value: &Datum) -> usize {
 /// A broken rule of our own.
 pub(crate) fn internal(rule: &str) -> SqlError {
     SqlError::new(SqlState::INTERNAL_ERROR, format!("plan is broken: {rule}"))
+}
+
+/// Whether one of the expressions calls a function whose statements are their own.
+fn runs_statements(columns: &[Expr]) -> bool {
+    let mut left: Vec<&Expr> = columns.iter().collect();
+    while let Some(expr) = left.pop() {
+        if matches!(&expr.kind, ExprKind::UserCall { function, .. } if function.volatility == Volatility::Volatile) {
+            return true;
+        }
+        children(expr, &mut |part| left.push(part));
+    }
+    false
+}
+
+/// Reads the cells of a tuple that an expression looks at.
+fn touch(expr: &Expr, tuple: &Tuple, cx: &mut dyn Context) -> Result<()> {
+    let mut left = vec![expr];
+    while let Some(expr) = left.pop() {
+        if let ExprKind::Column(column) = &expr.kind
+            && column.up == 0
+            && let Slot::Row(row) = tuple.slot(column.slot)
+        {
+            cx.cell(*row, column.column)?;
+        }
+        children(expr, &mut |part| left.push(part));
+    }
+    Ok(())
 }

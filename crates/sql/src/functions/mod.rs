@@ -232,6 +232,7 @@ pub enum Question<'a> {
     BackendPid,
     /// Whom the connection with this number waits for.
     Blockers(i64),
+    TriggerDepth,
     TransactionId,
     /// `current_setting(name, missing_ok)`
     Setting {

@@ -1,5 +1,7 @@
 //! What is directly below an expression or a plan.
 
+use crate::catalog::Oid;
+use crate::ir::walk::{Descend, look};
 use crate::ir::{Change, Expr, ExprKind, Plan, Quantified, SubqueryKind, Subscript};
 
 /// The expressions directly below one; those inside of a subquery's plan are not.
@@ -118,5 +120,47 @@ pub fn subplans<'p>(plan: &'p Plan, visit: &mut dyn FnMut(&'p Plan)) {
             Change::Delete(delete) => visit(&delete.input),
             Change::Merge(merge) => visit(&merge.input),
         },
+    }
+}
+
+impl Plan {
+    /// The tables that it looks at or changes, those of subqueries in expressions included.
+    pub fn tables(&self) -> Vec<Oid> {
+        let mut tables = Vec::new();
+        own_tables(self, &mut tables);
+        let subqueries = &mut |expr: &Expr, _: usize| {
+            if let ExprKind::Subquery { query, .. } = &expr.kind {
+                own_tables(&query.plan, &mut tables);
+            }
+            Ok(Descend::Yes)
+        };
+        look::plan(self, 0, subqueries).expect("looking does not fail");
+        tables
+    }
+}
+
+impl Plan {
+    /// Whether it locks rows as it goes.
+    pub fn locks(&self) -> bool {
+        let mut found = matches!(self, Plan::Lock { .. });
+        subplans(self, &mut |below| found = found || below.locks());
+        found
+    }
+}
+
+fn own_tables(plan: &Plan, tables: &mut Vec<Oid>) {
+    let mut all = vec![plan];
+    while let Some(plan) = all.pop() {
+        match plan {
+            Plan::Scan(scan) => tables.push(scan.table),
+            Plan::Change(change) => tables.push(match &**change {
+                Change::Insert(insert) => insert.table,
+                Change::Update(update) => update.table,
+                Change::Delete(delete) => delete.table,
+                Change::Merge(merge) => merge.table,
+            }),
+            _ => {}
+        }
+        subplans(plan, &mut |below| all.push(below));
     }
 }

@@ -4,7 +4,9 @@ use sqlparser::ast::{Ident, ObjectName};
 
 use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;
-use crate::parse::ddl::{Ddl, DomainAction, ObjectKind, ObjectRef, Rename, RenameWhat, SequenceOption, TableAction};
+use crate::parse::ddl::{
+    Ddl, DomainAction, ObjectKind, ObjectRef, Rename, RenameWhat, SequenceOption, TableAction, WhichTriggers,
+};
 use crate::parse::keywords::Keyword as K;
 use crate::parse::statement::Statement;
 use crate::parse::token::Kind;
@@ -494,10 +496,19 @@ impl Cursor<'_> {
 
     fn enable_action(&mut self) -> Result<TableAction> {
         let enable = self.take().kind.keyword() == K::Enable;
-        let _ = self.accept_word(K::Replica) || self.accept_word(K::Always);
+        if self.accept_word(K::Replica) {
+            return self.unsupported_action("ENABLE REPLICA");
+        }
+        self.accept_word(K::Always);
         if self.accept_word(K::Trigger) {
-            let name = if self.accept_word(K::All) || self.accept_word(K::User) { None } else { Some(self.name()?) };
-            return Ok(TableAction::EnableTrigger { name, enable });
+            let which = if self.accept_word(K::All) {
+                WhichTriggers::All
+            } else if self.accept_word(K::User) {
+                WhichTriggers::User
+            } else {
+                WhichTriggers::Named(self.name()?)
+            };
+            return Ok(TableAction::EnableTrigger { which, enable });
         }
         self.unsupported_action("row level security or rules")
     }

@@ -716,6 +716,17 @@ pub struct CreateTrigger {
     pub attributes: ConstraintAttributes,
 }
 
+/// Which triggers ENABLE and DISABLE mean.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum WhichTriggers {
+    /// This one.
+    Named(String),
+    /// USER
+    User,
+    /// ALL: those that look after foreign keys, too.
+    All,
+}
+
 /// What ALTER TABLE does.
 #[derive(Clone, PartialEq, Debug)]
 #[allow(clippy::large_enum_variant)]
@@ -811,10 +822,10 @@ pub enum TableAction {
     },
     /// VALIDATE CONSTRAINT
     ValidateConstraint(String),
-    /// ENABLE TRIGGER, DISABLE TRIGGER; all if `None`.
+    /// ENABLE TRIGGER, DISABLE TRIGGER
     EnableTrigger {
-        /// Which one.
-        name: Option<String>,
+        /// Which.
+        which: WhichTriggers,
         /// ENABLE rather than DISABLE.
         enable: bool,
     },

@@ -20,7 +20,7 @@ use crate::types::{RecordShape, Type, Typed};
 #[derive(Debug)]
 pub struct Program {
     /// As error contexts name it: `f(integer)`.
-    pub signature: String,
+    pub signature: Arc<str>,
     /// All variables of all blocks, by their place in the frame.
     pub variables: Vec<Variable>,
     /// The input parameters, in their order: what `$1`, `$2`, … are.

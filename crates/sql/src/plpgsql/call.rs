@@ -16,9 +16,6 @@ use crate::session::transaction::Block;
 use crate::storage::World;
 use crate::types::{Datum, Type, Typed, kind, names};
 
-/// How deep functions call functions: each call takes a good part of a thread's stack.
-const DEEPEST: usize = 4000;
-
 /// How many programs a connection keeps.
 const KEPT: usize = 512;
 
@@ -65,14 +62,36 @@ fn make(world: &mut World<'_>, function: &UserFunction, row: Option<Typed>) -> R
     match function.language {
         Language::Sql => Ok(Ready::Sql(Arc::new(language_sql::program(function)?))),
         Language::PlPgSql => {
-            let body = parse::body(&function.body).map_err(SqlError::without_position)?;
+            let named = |error: SqlError| compiled(error.without_position(), &function.name);
+            if row.is_some() && !function.parameters.is_empty() {
+                let message = "trigger functions cannot have declared arguments";
+                let hint = "The arguments of the trigger can be accessed through TG_NARGS and TG_ARGV instead.";
+                let error = SqlError::new(SqlState::INVALID_FUNCTION_DEFINITION, message).hint(hint);
+                return Err(named(error.within(parse::near_line(1))));
+            }
+            let body = parse::body(&function.body).map_err(named)?;
             let purpose = match row {
                 Some(row) => Purpose::Trigger(function, row),
                 None => Purpose::Function(function),
             };
-            Ok(Ready::Plpgsql(Arc::new(compile::program(world, &body, &purpose)?)))
+            Ok(Ready::Plpgsql(Arc::new(compile::program(world, &body, &purpose).map_err(named)?)))
         }
     }
+}
+
+/// Names the function in the context of an error that was found while its body was read.
+fn compiled(error: SqlError, name: &str) -> SqlError {
+    match error.fields().context.clone() {
+        Some(line) if line.starts_with(parse::NEAR_LINE) => {
+            error.without_last_context().within(format!("compilation of PL/pgSQL function \"{name}\" {line}"))
+        }
+        _ => error,
+    }
+}
+
+/// There is no such language.
+pub(crate) fn no_language(name: &str) -> SqlError {
+    SqlError::new(SqlState::UNDEFINED_OBJECT, format!("language \"{name}\" does not exist"))
 }
 
 /// Checks a function that is being made: its syntax, and in SQL what it refers to.
@@ -244,10 +263,15 @@ fn out_columns(function: &UserFunction) -> Arc<[Output]> {
 /// DO
 pub(crate) fn run_do(world: &mut World<'_>, language: &str, body: &str) -> Result<()> {
     if language != "plpgsql" {
-        return Err(SqlError::unsupported(format!("DO in the language {language}")));
+        let message = match language {
+            "sql" | "c" | "internal" => format!("language \"{language}\" does not support inline code execution"),
+            _ => return Err(no_language(language)),
+        };
+        return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
     }
-    let body = parse::body(body).map_err(SqlError::without_position)?;
-    let program = compile::program(world, &body, &Purpose::Block)?;
+    let named = |error: SqlError| compiled(error.without_position(), "inline_code_block");
+    let body = parse::body(body).map_err(named)?;
+    let program = compile::program(world, &body, &Purpose::Block).map_err(named)?;
     let may_commit = at_top(world);
     invoke(world, &program, None, Vec::new(), may_commit, |machine| machine.block(&machine.program.block).map(drop))
 }
@@ -286,24 +310,21 @@ pub(super) fn within_call<T>(
     args: Vec<Datum>,
     run: impl FnOnce(&mut World<'_>) -> Result<T>,
 ) -> Result<T> {
-    if world.frames.len() >= DEEPEST {
-        return Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded")
-            .hint("Skew limits how deep functions call functions."));
-    }
+    world.check_stack()?;
     let volatile = function.is_none_or(|function| function.volatility == Volatility::Volatile);
-    let aside = volatile.then(|| {
-        let cells = std::mem::take(&mut world.cells);
-        let newest = std::mem::take(&mut world.newest);
-        (cells, newest, world.several_changes)
-    });
+    let around = world.around.len();
+    if volatile {
+        world.put_aside();
+    }
     let params = std::mem::replace(&mut world.params, args);
     let frames = world.frames.len();
     world.frames.push(frame);
     let result = with_settings(world, function, run);
     world.frames.truncate(frames);
     world.params = params;
-    if let Some((cells, newest, several_changes)) = aside {
-        (world.cells, world.newest, world.several_changes) = (cells, newest, several_changes);
+    if volatile {
+        world.around.truncate(around + 1);
+        world.take_up();
     }
     result
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::bind::Conflict;
-use crate::catalog::UserFunction;
+use crate::catalog::{Returns, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse;
 use crate::parse::ddl::TypeName;
@@ -12,6 +12,7 @@ use crate::plpgsql::bound::{
     Block, CaseOperand, Declaration, DeclaredCursor, Dynamic, Expression, Handler, Handlers, Into, Loop, Opened, Over,
     Program, Raise, Raised, Rows, Scope, Sql, Statement, StatementKind, Step, Target, TriggerVariables, Variable,
 };
+use crate::plpgsql::parse::near_line;
 use crate::storage::World;
 use crate::types::{Type, Typed};
 
@@ -27,7 +28,8 @@ pub(crate) enum Purpose<'a> {
 
 /// Makes a program of a body.
 pub(crate) fn program(world: &mut World<'_>, body: &ast::Body, purpose: &Purpose<'_>) -> Result<Program> {
-    let mut compiler = Compiler { world, variables: Vec::new(), labels: Vec::new() };
+    let result = result_of(purpose);
+    let mut compiler = Compiler { world, variables: Vec::new(), labels: Vec::new(), result, line: 1 };
     let name = match purpose {
         Purpose::Function(function) | Purpose::Trigger(function, _) => function.name.to_string(),
         Purpose::Block => "inline_code_block".to_owned(),
@@ -40,6 +42,38 @@ struct Compiler<'w, 'a> {
     variables: Vec<Variable>,
     /// Labels of the blocks and loops around, and whether each is a loop.
     labels: Vec<(Option<String>, bool)>,
+    /// What RETURN may say.
+    result: ResultKind,
+    /// Where the statement is that is being made.
+    line: u32,
+}
+
+/// What a body may return.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum ResultKind {
+    Nothing,
+    Procedure,
+    Value,
+    Outs,
+    Set,
+    SetOfOuts,
+}
+
+fn result_of(purpose: &Purpose<'_>) -> ResultKind {
+    let function = match purpose {
+        Purpose::Function(function) | Purpose::Trigger(function, _) => function,
+        Purpose::Block => return ResultKind::Nothing,
+    };
+    use crate::catalog::ParameterMode as Mode;
+    let outs = function.parameters.iter().any(|one| matches!(one.mode, Mode::Out | Mode::InOut | Mode::Table));
+    match &function.returns {
+        _ if function.procedure => ResultKind::Procedure,
+        Returns::Set(_) | Returns::Table if outs => ResultKind::SetOfOuts,
+        Returns::Set(_) | Returns::Table => ResultKind::Set,
+        Returns::One(typed) if typed.ty == Type::VOID => ResultKind::Nothing,
+        _ if outs => ResultKind::Outs,
+        _ => ResultKind::Value,
+    }
 }
 
 /// Names being collected for a scope.
@@ -59,9 +93,9 @@ impl Compiler<'_, '_> {
         let found = self.variable("found", Type::BOOL.into(), &mut names);
         let scope = Arc::new(Scope { parent: None, label: Some(name.to_owned()), names });
         let block = self.block(&body.block, &scope)?;
-        let signature = match purpose {
-            Purpose::Function(function) | Purpose::Trigger(function, _) => signature(self.world, function),
-            Purpose::Block => name.to_owned(),
+        let signature: Arc<str> = match purpose {
+            Purpose::Function(function) | Purpose::Trigger(function, _) => signature(self.world, function).into(),
+            Purpose::Block => name.into(),
         };
         let conflict = match body.conflict {
             None | Some(ast::VariableConflict::Error) => Conflict::Refuse,
@@ -124,6 +158,7 @@ impl Compiler<'_, '_> {
         let mut scope = Arc::new(Scope { parent: Some(around.clone()), label: block.label.clone(), names: Vec::new() });
         let mut declarations = Vec::new();
         for declaration in &block.declarations {
+            self.line = declaration.line;
             if scope.names.iter().any(|(known, _)| *known == declaration.name) {
                 return Err(SqlError::syntax(format!("duplicate declaration at or near \"{}\"", declaration.name)));
             }
@@ -195,8 +230,17 @@ impl Compiler<'_, '_> {
             if let Some(place) = scope.find(&path) {
                 return Ok(self.variables[place].typed);
             }
+            // PostgreSQL then reads it as the name of a type.
+            return self.world.type_name(ty).map_err(|_| {
+                let context = format!("invalid type name \"{}%TYPE\"", path.join("."));
+                SqlError::syntax("syntax error at or near \"%\"").within(context)
+            });
         }
-        self.world.type_name(ty)
+        let line = self.line;
+        self.world.type_name(ty).map_err(|error| match ty {
+            TypeName::RowTypeOf(_) => error.without_position().within(near_line(line)),
+            _ => error,
+        })
     }
 
     fn handlers(&mut self, handlers: &[ast::Handler], scope: &Arc<Scope>) -> Result<Handlers> {
@@ -217,6 +261,7 @@ impl Compiler<'_, '_> {
     }
 
     fn statement(&mut self, statement: &ast::Statement, scope: &Arc<Scope>) -> Result<Statement> {
+        self.line = statement.line;
         let kind = match &statement.kind {
             ast::StatementKind::Block(block) => StatementKind::Block(self.block(block, scope)?),
             ast::StatementKind::Loop(looped) => StatementKind::Loop(self.loop_statement(looped, scope)?),
@@ -254,10 +299,19 @@ impl Compiler<'_, '_> {
                 self.check_jump(*again, label.as_deref())?;
                 StatementKind::Jump { again: *again, label: label.clone(), condition: maybe(condition) }
             }
-            From::Return(value) => StatementKind::Return(maybe(value)),
-            From::ReturnNext(value) => StatementKind::ReturnNext(maybe(value)),
-            From::ReturnQuery(of) => StatementKind::ReturnQuery(rows(of, scope)),
-            From::Raise(raised) => StatementKind::Raise(raise(raised, scope)?),
+            From::Return(value) => {
+                self.check_return(value.is_some())?;
+                StatementKind::Return(maybe(value))
+            }
+            From::ReturnNext(value) => {
+                self.check_return_next(value.is_some())?;
+                StatementKind::ReturnNext(maybe(value))
+            }
+            From::ReturnQuery(of) => {
+                self.must_return_set("RETURN QUERY")?;
+                StatementKind::ReturnQuery(rows(of, scope))
+            }
+            From::Raise(raised) => StatementKind::Raise(raise(raised, scope, self.line)?),
             From::Assert { condition, message } => {
                 StatementKind::Assert { condition: expression(condition, scope), message: maybe(message) }
             }
@@ -332,6 +386,41 @@ impl Compiler<'_, '_> {
             self.target(&ast::Target { path, places: Vec::new() }, scope).ok()
         };
         list.args.iter().map(target).collect()
+    }
+
+    fn check_return(&self, has_value: bool) -> Result<()> {
+        let wrong = |message: &str| SqlError::new(SqlState::DATATYPE_MISMATCH, message);
+        Err(match (self.result, has_value) {
+            (ResultKind::Set | ResultKind::SetOfOuts, true) => {
+                wrong("RETURN cannot have a parameter in function returning set")
+                    .hint("Use RETURN NEXT or RETURN QUERY.")
+            }
+            (ResultKind::Procedure, true) => SqlError::syntax("RETURN cannot have a parameter in a procedure"),
+            (ResultKind::Nothing, true) => wrong("RETURN cannot have a parameter in function returning void"),
+            (ResultKind::Outs, true) => wrong("RETURN cannot have a parameter in function with OUT parameters"),
+            (ResultKind::Value, false) => SqlError::syntax("missing expression at or near \";\""),
+            _ => return Ok(()),
+        })
+    }
+
+    fn check_return_next(&self, has_value: bool) -> Result<()> {
+        self.must_return_set("RETURN NEXT")?;
+        match (self.result, has_value) {
+            (ResultKind::SetOfOuts, true) => {
+                let message = "RETURN NEXT cannot have a parameter in function with OUT parameters";
+                Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message))
+            }
+            (ResultKind::Set, false) => Err(SqlError::syntax("missing expression at or near \";\"")),
+            _ => Ok(()),
+        }
+    }
+
+    fn must_return_set(&self, what: &str) -> Result<()> {
+        if matches!(self.result, ResultKind::Set | ResultKind::SetOfOuts) {
+            return Ok(());
+        }
+        let message = format!("cannot use {what} in a non-SETOF function");
+        Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message))
     }
 
     fn check_jump(&self, again: bool, label: Option<&str>) -> Result<()> {
@@ -467,7 +556,7 @@ impl Compiler<'_, '_> {
     }
 }
 
-fn raise(raise: &ast::Raise, scope: &Arc<Scope>) -> Result<Raise> {
+fn raise(raise: &ast::Raise, scope: &Arc<Scope>, line: u32) -> Result<Raise> {
     let what = match &raise.what {
         None => None,
         Some(ast::Raised::Options) => Some(Raised::Options),
@@ -478,7 +567,7 @@ fn raise(raise: &ast::Raise, scope: &Arc<Scope>) -> Result<Raise> {
         Some(ast::Raised::Named(name)) => {
             let state = crate::plpgsql::conditions::states(name).next().ok_or_else(|| {
                 let message = format!("unrecognized exception condition \"{name}\"");
-                SqlError::new(SqlState::UNDEFINED_OBJECT, message)
+                SqlError::new(SqlState::UNDEFINED_OBJECT, message).within(near_line(line))
             })?;
             Some(Raised::Condition { name: name.clone(), state: state.to_owned() })
         }

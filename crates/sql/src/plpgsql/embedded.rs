@@ -18,7 +18,7 @@ impl Machine<'_, '_> {
         let answer = self.run(sql)?;
         let is_query = answer.changed.is_none();
         match into {
-            Some(into) => self.into(into, answer),
+            Some(into) => self.into(into, answer, false),
             None if is_query || !answer.columns.is_empty() => {
                 let error = SqlError::syntax("query has no destination for result data");
                 Err(if is_query {
@@ -37,7 +37,7 @@ impl Machine<'_, '_> {
     }
 
     /// Gives the row of an answer to the targets of INTO.
-    fn into(&mut self, into: &Into, answer: Answer) -> Result<()> {
+    fn into(&mut self, into: &Into, answer: Answer, dynamic: bool) -> Result<()> {
         let count = answer.rows.len();
         // A change has to have changed one row at most, a query may have more unless STRICT.
         let one = into.strict || answer.changed.is_some();
@@ -46,7 +46,8 @@ impl Machine<'_, '_> {
         }
         if count > 1 && one {
             let error = SqlError::new(SqlState::TOO_MANY_ROWS, "query returned more than one row");
-            return Err(error.hint("Make sure the query returns a single row, or use LIMIT 1."));
+            let hint = "Make sure the query returns a single row, or use LIMIT 1.";
+            return Err(if dynamic { error } else { error.hint(hint) });
         }
         self.row_count = match answer.changed {
             Some(changed) => changed.cast_signed(),
@@ -85,7 +86,7 @@ impl Machine<'_, '_> {
             (Ran::Rows(answer), Some(into)) => {
                 let found = self.get(self.program.found);
                 let count = answer.changed.map_or(answer.rows.len() as i64, u64::cast_signed);
-                self.into(into, answer)?;
+                self.into(into, answer, true)?;
                 // EXECUTE leaves FOUND alone.
                 self.row_count = count;
                 self.put(self.program.found, found);
@@ -116,6 +117,10 @@ impl Machine<'_, '_> {
         let text: Arc<str> = text.into();
         let within = |error: SqlError| sql_context(error, || format!("SQL statement \"{text}\""));
         let statements = parse::script(&text).map_err(within)?;
+        if statements.iter().any(|(_, statement)| ends_something(statement)) {
+            let message = "EXECUTE of transaction commands is not implemented";
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+        }
         let mut last = Ran::Done(0);
         for (_, statement) in statements {
             last = self.one_dynamic(&text, &statement, &values, &types).map_err(within)?;
@@ -178,7 +183,7 @@ impl Machine<'_, '_> {
         let within = |error: SqlError| sql_context(error, || format!("SQL statement \"{text}\""));
         let params = std::mem::take(&mut self.world.params);
         self.world.frames.push(Vec::new());
-        let outcome = self.world.run_utility(text, statement);
+        let outcome = self.at_site(Some(text), |machine| machine.world.run_utility(text, statement));
         self.world.frames.pop();
         self.world.params = params;
         match outcome.map_err(within)? {
@@ -202,7 +207,10 @@ impl Machine<'_, '_> {
         for arg in &args {
             values.push(crate::exec::Run::new().eval(self.world, arg, &crate::exec::Tuple::default())?);
         }
-        let returned = crate::plpgsql::call::procedure(self.world, &procedure, values, self.may_commit);
+        let may_commit = self.may_commit && self.guarded == 0;
+        let returned = self.at_site(Some(text), |machine| {
+            crate::plpgsql::call::procedure(machine.world, &procedure, values, may_commit)
+        });
         let Some(row) = returned.map_err(within)? else { return Ok(()) };
         let mut values = row.into_iter();
         for (n, parameter) in crate::plpgsql::call::called_parameters(&procedure).enumerate() {
@@ -225,6 +233,11 @@ impl Machine<'_, '_> {
 
     /// COMMIT and ROLLBACK
     pub(super) fn end_transaction(&mut self, commit: bool, chain: bool) -> Result<()> {
+        if self.guarded > 0 && self.may_commit {
+            let what = if commit { "commit" } else { "roll back" };
+            let message = format!("cannot {what} while a subtransaction is active");
+            return Err(SqlError::new(SqlState::INVALID_TRANSACTION_TERMINATION, message));
+        }
         if !self.may_commit {
             return Err(invalid_termination());
         }
@@ -237,6 +250,15 @@ enum Ran {
     Rows(Answer),
     /// How many rows it changed.
     Done(i64),
+}
+
+/// Whether a statement begins or ends a transaction, or a part of one.
+fn ends_something(statement: &parse::Statement) -> bool {
+    use parse::Statement as S;
+    matches!(
+        statement,
+        S::Begin { .. } | S::Commit { .. } | S::Rollback { .. } | S::Savepoint(_) | S::Release(_) | S::RollbackTo(_)
+    )
 }
 
 fn is_select_into(ddl: &parse::ddl::Ddl) -> bool {

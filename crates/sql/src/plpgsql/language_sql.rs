@@ -11,7 +11,7 @@ use crate::ir::{Output, Plan, Query};
 use crate::parse::{self, Statement};
 use crate::plpgsql::bound::{Against, BoundSql, Known};
 use crate::plpgsql::call::within_call;
-use crate::plpgsql::machine::convert;
+use crate::plpgsql::machine::{Site, convert};
 use crate::storage::World;
 use crate::types::{Datum, RecordShape, Type, Typed, cast, kind, names};
 
@@ -213,7 +213,11 @@ fn run(world: &mut World<'_>, function: &UserFunction, program: &SqlProgram, arg
         let mut last = None;
         for part in &program.statements {
             *number.borrow_mut() += 1;
-            last = run_part(world, function, program, part)?;
+            let depth = world.sites.len();
+            world.sites.push(Site::Sql(function.name.clone(), *number.borrow()));
+            let ran = run_part(world, function, program, part);
+            world.sites.truncate(depth);
+            last = ran?;
         }
         Ok(last)
     });
@@ -241,7 +245,7 @@ fn run_part(world: &mut World<'_>, function: &UserFunction, program: &SqlProgram
     }
     if volatile {
         world.begin_statement(&part.text)?;
-        world.several_changes = crate::session::changes::several(&bound.query.plan);
+        world.about_to_run(&bound.query.plan);
     }
     let rows = Run::new().rows(world, &bound.query)?;
     Ok(gives_rows(&bound.query).then(|| Last { columns: bound.query.columns.clone(), rows }))
@@ -289,7 +293,10 @@ pub(super) fn call_rows(
     let Some(last) = last else { return Ok(Vec::new()) };
     match &wanted {
         Wanted::Nothing => Ok(Vec::new()),
-        Wanted::Any => Ok(last.rows),
+        Wanted::Any => {
+            world.returned = last.columns.iter().map(|column| column.typed).collect();
+            Ok(last.rows)
+        }
         Wanted::Value(typed) => {
             let from = last.columns[0].typed;
             let value =

@@ -6,7 +6,7 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::exec::Context;
 use crate::plpgsql::bound::{Expression, Loop, Over, Target};
 use crate::plpgsql::machine::{Answer, Flow, Machine};
-use crate::types::{ArrayValue, Datum, Type, Typed};
+use crate::types::{ArrayValue, Datum, Type, Typed, kind};
 
 /// What a pass through a loop's body means for the loop.
 enum Pass {
@@ -156,6 +156,20 @@ impl Machine<'_, '_> {
         if slice > array.dimensions.len() {
             let message = format!("slice dimension ({slice}) is out of the valid range 0..{}", array.dimensions.len());
             return Err(SqlError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, message));
+        }
+        if let [target] = targets
+            && target.steps.is_empty()
+        {
+            let ty = kind::base(self.program.variables[target.place].typed, &self.world.catalog).ty;
+            let is_array = kind::element(ty, &self.world.catalog).is_some();
+            let wrong = match (slice > 0, is_array) {
+                (true, false) if ty != Type::RECORD => Some("FOREACH ... SLICE loop variable must be of an array type"),
+                (false, true) => Some("FOREACH loop variable must not be of an array type"),
+                _ => None,
+            };
+            if let Some(message) = wrong {
+                return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
+            }
         }
         let mut end = Flow::Next;
         let found = !array.items.is_empty();

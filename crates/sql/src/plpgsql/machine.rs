@@ -30,16 +30,56 @@ pub(super) struct Machine<'m, 'a> {
     pub(super) handled: Vec<SqlError>,
     /// Whether COMMIT and ROLLBACK are allowed.
     pub(super) may_commit: bool,
+    /// How many blocks with handlers are around.
+    pub(super) guarded: usize,
     /// What names are looked up in.
     world_seen: Option<WorldSeen>,
 }
 
 /// A place in a body.
 #[derive(Clone, Copy)]
-pub(super) struct Position {
+pub(crate) struct Position {
     pub(super) line: u32,
     /// What is done there: `at RETURN`, `during statement block local variable initialization`.
     pub(super) doing: &'static str,
+}
+
+/// Where a body stands that has called what runs now.
+pub(crate) enum Site {
+    /// A body in PL/pgSQL, and the SQL that it runs.
+    Body {
+        /// The body's function.
+        signature: Arc<str>,
+        /// Where it is.
+        at: Position,
+        /// What it runs.
+        sql: Option<Arc<str>>,
+    },
+    /// A function in SQL, and which of its statements.
+    Sql(Arc<str>, usize),
+}
+
+impl Site {
+    /// The lines of a context.
+    fn lines(&self, lines: &mut Vec<String>) {
+        match self {
+            Site::Body { signature, at, sql } => {
+                lines.extend(sql.as_ref().map(|sql| format!("SQL statement \"{sql}\"")));
+                lines.push(at.within(signature));
+            }
+            Site::Sql(name, statement) => lines.push(format!("SQL function \"{name}\" statement {statement}")),
+        }
+    }
+}
+
+impl Position {
+    fn within(self, signature: &str) -> String {
+        match (self.line, self.doing) {
+            (0, "") => format!("PL/pgSQL function {signature}"),
+            (0, doing) => format!("PL/pgSQL function {signature} {doing}"),
+            (line, doing) => format!("PL/pgSQL function {signature} line {line} {doing}"),
+        }
+    }
 }
 
 struct WorldSeen {
@@ -63,6 +103,8 @@ pub(super) struct Answer {
     pub(super) rows: Vec<Vec<Datum>>,
     /// How many rows a change changed; `None` for a query.
     pub(super) changed: Option<u64>,
+    /// The word of the change.
+    pub(super) word: Option<&'static str>,
 }
 
 impl<'m, 'a> Machine<'m, 'a> {
@@ -82,18 +124,33 @@ impl<'m, 'a> Machine<'m, 'a> {
             row_count: 0,
             handled: Vec::new(),
             may_commit,
+            guarded: 0,
             world_seen: None,
         }
     }
 
     /// The line of an error's context that says where this body stands.
     pub(super) fn context(&self) -> String {
-        let name = &self.program.signature;
-        match (self.at.line, self.at.doing) {
-            (0, "") => format!("PL/pgSQL function {name}"),
-            (0, doing) => format!("PL/pgSQL function {name} {doing}"),
-            (line, doing) => format!("PL/pgSQL function {name} line {line} {doing}"),
+        self.at.within(&self.program.signature)
+    }
+
+    /// The same, and where those stand that have called it.
+    pub(super) fn whole_context(&self) -> String {
+        let mut lines = vec![self.context()];
+        for site in self.world.sites.iter().rev() {
+            site.lines(&mut lines);
         }
+        lines.join("\n")
+    }
+
+    /// Runs something that may call functions, which want to know where this body stands.
+    pub(super) fn at_site<T>(&mut self, sql: Option<&Arc<str>>, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let depth = self.world.sites.len();
+        let site = Site::Body { signature: self.program.signature.clone(), at: self.at, sql: sql.cloned() };
+        self.world.sites.push(site);
+        let result = run(self);
+        self.world.sites.truncate(depth);
+        result
     }
 
     pub(super) fn is_volatile(&self) -> bool {
@@ -221,7 +278,10 @@ impl<'m, 'a> Machine<'m, 'a> {
         if bound.looks {
             self.new_statement(&expression.text)?;
         }
-        let value = Run::new().eval(self.world, &bound.expr, &Tuple::default());
+        let value = match bound.looks {
+            true => self.at_site(None, |machine| Run::new().eval(machine.world, &bound.expr, &Tuple::default())),
+            false => Run::new().eval(self.world, &bound.expr, &Tuple::default()),
+        };
         let value = if bound.planned { value.map_err(within)? } else { value.map_err(SqlError::without_position)? };
         Ok((value, bound.expr.typed))
     }
@@ -278,10 +338,12 @@ impl<'m, 'a> Machine<'m, 'a> {
             return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
         }
         self.new_statement(text)?;
-        self.world.several_changes = crate::session::changes::several(&query.plan);
-        let rows = Run::new().rows(self.world, query)?;
+        if self.is_volatile() {
+            self.world.about_to_run(&query.plan);
+        }
+        let rows = self.at_site(Some(text), |machine| Run::new().rows(machine.world, query))?;
         let changed = change.map(|_| self.world.session.affected);
-        Ok(Answer { columns: query.columns.clone(), rows, changed })
+        Ok(Answer { columns: query.columns.clone(), rows, changed, word: change })
     }
 
     /// Converts a value as an assignment does; where SQL has no conversion, by way of its text.

@@ -30,5 +30,6 @@ mod trigger;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use call::{Programs, call, call_columns, call_rows, check, run_call, run_do};
+pub(crate) use call::{Programs, call, call_columns, call_rows, check, no_language, run_call, run_do};
+pub(crate) use machine::Site;
 pub(crate) use trigger::run_trigger;

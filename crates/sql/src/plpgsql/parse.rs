@@ -137,7 +137,6 @@ impl<'a> Reader<'a> {
     }
 
     fn condition(&mut self) -> Result<Condition> {
-        let token = self.cursor.peek();
         let name = self.cursor.label()?.value;
         match name.as_str() {
             "sqlstate" => Ok(Condition::State(self.state()?)),
@@ -147,7 +146,7 @@ impl<'a> Reader<'a> {
                     crate::error::SqlState::UNDEFINED_OBJECT,
                     format!("unrecognized exception condition \"{name}\""),
                 );
-                Err(error.at(token.position as usize))
+                Err(error.within(near_line(self.line())))
             }
             _ => Ok(Condition::Named(name)),
         }
@@ -158,7 +157,11 @@ impl<'a> Reader<'a> {
         let token = self.cursor.peek();
         let state = self.cursor.string()?;
         let valid = state.len() == 5 && state.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
-        if valid { Ok(state) } else { Err(SqlError::syntax("invalid SQLSTATE code").at(token.position as usize)) }
+        if valid {
+            return Ok(state);
+        }
+        let message = format!("invalid SQLSTATE code at or near \"{}\"", self.cursor.text_of(token));
+        Err(SqlError::syntax(message).at(token.position as usize))
     }
 
     fn declaration(&mut self) -> Result<Declaration> {
@@ -301,7 +304,10 @@ impl<'a> Reader<'a> {
                     target.places.push(Place::Field(field));
                 }
             } else if self.cursor.accept(Kind::LeftBracket) {
-                let index = self.expression(&[End::Kind(Kind::RightBracket)])?;
+                let index = self.expression(&[End::Kind(Kind::RightBracket), End::Kind(Kind::Colon)])?;
+                if self.cursor.kind() == Kind::Colon {
+                    return Err(SqlError::unsupported("an assignment to a slice of an array"));
+                }
                 self.cursor.expect(Kind::RightBracket)?;
                 target.places.push(Place::Index(index));
             } else {
@@ -356,7 +362,8 @@ impl<'a> Reader<'a> {
     pub(super) fn expression(&mut self, ends: &[End]) -> Result<Expression> {
         let (first, text) = self.cut(ends)?;
         if text.is_empty() {
-            return Err(SqlError::syntax("missing expression").at(first.position as usize));
+            let message = format!("missing expression at or near \"{}\"", self.cursor.text_of(self.cursor.peek()));
+            return Err(SqlError::syntax(message).at(first.position as usize));
         }
         expression(text).map_err(|error| moved(error, first))
     }
@@ -378,6 +385,14 @@ impl<'a> Reader<'a> {
         query(text).map_err(|error| moved(error, first))
     }
 }
+
+/// What the context says of errors that are found while a body is read, and have no place: [`super::call`] completes it.
+pub(super) fn near_line(line: u32) -> String {
+    format!("{NEAR_LINE}{line}")
+}
+
+/// How such a context begins.
+pub(super) const NEAR_LINE: &str = "near line ";
 
 /// The error, at its place in the body: it was found in a piece that begins with this token.
 pub(super) fn moved(error: SqlError, first: Token) -> SqlError {

@@ -8,7 +8,7 @@ use crate::parse::token::{Kind, Token};
 use crate::plpgsql::ast::{
     Argument, Diagnostic, Dynamic, Into, Loop, Opened, Over, Raise, RaiseOption, Raised, Rows, Severity, StatementKind,
 };
-use crate::plpgsql::parse::{End, Reader, SEMICOLON, moved, query};
+use crate::plpgsql::parse::{End, Reader, SEMICOLON, moved, near_line, query};
 
 const LOOP: End = End::Word("loop");
 const THEN: End = End::Kind(Kind::Word(K::Then));
@@ -370,7 +370,7 @@ impl Reader<'_> {
     }
 
     fn raised_message(&mut self) -> Result<Raised> {
-        let token = self.cursor.peek();
+        let line = self.line();
         let format = self.cursor.string()?;
         let mut arguments = Vec::new();
         while self.cursor.accept(Kind::Comma) {
@@ -382,7 +382,7 @@ impl Reader<'_> {
             std::cmp::Ordering::Less => "too many parameters specified for RAISE",
             std::cmp::Ordering::Greater => "too few parameters specified for RAISE",
         };
-        Err(SqlError::syntax(wrong).at(token.position as usize))
+        Err(SqlError::syntax(wrong).within(near_line(line)))
     }
 
     fn raise_option(&mut self) -> Result<(RaiseOption, crate::plpgsql::ast::Expression)> {
@@ -390,7 +390,10 @@ impl Reader<'_> {
         let name = self.cursor.label()?.value;
         let option = RaiseOption::ALL.iter().find(|(word, _)| *word == name);
         let Some((_, option)) = option else {
-            let error = SqlError::syntax(format!("unrecognized RAISE statement option at or near \"{name}\""));
+            let error = SqlError::syntax(format!(
+                "unrecognized RAISE statement option at or near \"{}\"",
+                self.cursor.text_of(token)
+            ));
             return Err(error.at(token.position as usize));
         };
         if !self.cursor.accept(Kind::Equal) {
@@ -416,7 +419,10 @@ impl Reader<'_> {
             let name = self.cursor.label()?.value;
             let item = Diagnostic::ALL.iter().find(|(word, _)| *word == name).map(|(_, item)| *item);
             let Some(item) = item else {
-                let error = SqlError::syntax(format!("unrecognized GET DIAGNOSTICS item at or near \"{name}\""));
+                let error = SqlError::syntax(format!(
+                    "unrecognized GET DIAGNOSTICS item at or near \"{}\"",
+                    self.cursor.text_of(token)
+                ));
                 return Err(error.at(token.position as usize));
             };
             let current = matches!(item, Diagnostic::RowCount | Diagnostic::RoutineOid);

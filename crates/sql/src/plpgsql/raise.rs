@@ -90,7 +90,7 @@ impl Machine<'_, '_> {
         };
         let wanted = level == Severity::Info || rank(&level.name().to_lowercase()) >= rank(&least);
         if wanted {
-            let message = message.within(self.context());
+            let message = message.within(self.whole_context());
             self.world.session.messages.push(Message::Notice(level.name(), message));
         }
     }
@@ -146,7 +146,7 @@ impl Machine<'_, '_> {
                 Diagnostic::RoutineOid => {
                     (Datum::Int(self.function.map_or(0, |function| function.oid).into()), Type::OID)
                 }
-                Diagnostic::Context => (Datum::text(self.context()), Type::TEXT),
+                Diagnostic::Context => (Datum::text(self.whole_context()), Type::TEXT),
                 Diagnostic::ErrorState => (text(fields.map(|fields| &fields.code)), Type::TEXT),
                 Diagnostic::ErrorMessage => (text(fields.map(|fields| &fields.message)), Type::TEXT),
                 Diagnostic::ErrorDetail => (text(fields.and_then(|fields| fields.detail.as_ref())), Type::TEXT),

@@ -11,23 +11,7 @@ use crate::types::{Datum, RecordShape, Type, Typed, kind};
 impl Machine<'_, '_> {
     /// RETURN
     pub(super) fn return_value(&mut self, value: Option<&Expression>) -> Result<Flow> {
-        let returns = self.function.map(|function| function.returns.clone());
-        let procedure = self.function.is_none_or(|function| function.procedure);
-        let wrong = |message: &str| Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
-        let is_void = matches!(returns, Some(Returns::One(typed)) if typed.ty == Type::VOID);
         if let Some(value) = value {
-            if self.function.is_none() || procedure {
-                return wrong("RETURN cannot have a parameter in a procedure");
-            }
-            if matches!(returns, Some(Returns::Set(_) | Returns::Table)) {
-                return wrong("RETURN cannot have a parameter in function returning set");
-            }
-            if is_void {
-                return wrong("RETURN cannot have a parameter in function returning void");
-            }
-            if !self.program.outs.is_empty() {
-                return wrong("RETURN cannot have a parameter in function with OUT parameters");
-            }
             self.result = Some(self.eval(value)?);
         }
         Ok(Flow::Return)
@@ -41,34 +25,19 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn must_return_set(&self, what: &str) -> Result<()> {
-        match self.function.map(|function| &function.returns) {
-            Some(Returns::Set(_) | Returns::Table) => Ok(()),
-            _ => {
-                let message = format!("cannot use {what} in a non-SETOF function");
-                Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message))
-            }
-        }
-    }
-
     /// RETURN NEXT
     pub(super) fn return_next(&mut self, value: Option<&Expression>) -> Result<()> {
-        self.must_return_set("RETURN NEXT")?;
         let Some(value) = value else {
-            if self.program.outs.is_empty() {
-                return Err(SqlError::syntax("RETURN NEXT must have a parameter"));
-            }
             let row = self.out_values();
             self.rows.push(row);
             return Ok(());
         };
-        if !self.program.outs.is_empty() {
-            let message = "RETURN NEXT cannot have a parameter in function with OUT parameters";
-            return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
-        }
         let (value, from) = self.eval(value)?;
         let typed = self.row_type();
         let row = if typed.ty == Type::RECORD || kind::is_composite(typed.ty, &self.world.catalog) {
+            if let (Datum::Record(record), Type::RECORD) = (&value, typed.ty) {
+                self.world.returned = record.shape.fields.iter().map(|(_, typed)| *typed).collect();
+            }
             self.record_row(value, from, typed)?
         } else {
             vec![self.convert(value, from, typed)?]
@@ -107,8 +76,14 @@ impl Machine<'_, '_> {
 
     /// RETURN QUERY
     pub(super) fn return_query(&mut self, rows: &Rows) -> Result<()> {
-        self.must_return_set("RETURN QUERY")?;
         let answer = self.rows_of(rows)?;
+        if let (Some(word), true, Rows::Query(sql)) = (answer.word, answer.columns.is_empty(), rows) {
+            let error = SqlError::syntax(format!("{word} query does not return tuples"));
+            return Err(error.within(format!("SQL statement \"{}\"", sql.text)));
+        }
+        if self.result_columns().is_none() {
+            self.world.returned = answer.columns.iter().map(|column| column.typed).collect();
+        }
         let wanted = self.result_columns();
         if let Some(wanted) = &wanted {
             let mismatch = |detail: String| {

@@ -2,7 +2,7 @@
 
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::Context;
-use crate::plpgsql::ast::Condition;
+use crate::plpgsql::ast::{Condition, ExpressionKind};
 use crate::plpgsql::bound::{Block, CaseOperand, Expression, Handler, Handlers, Statement, StatementKind};
 use crate::plpgsql::conditions;
 use crate::plpgsql::machine::{Flow, Machine, Position};
@@ -132,9 +132,9 @@ impl Machine<'_, '_> {
         let params = self.world.params.clone();
         let place = self.world.enter_block()?;
         let around = self.at;
-        let may_commit = std::mem::replace(&mut self.may_commit, false);
+        self.guarded += 1;
         let result = self.statements(&block.body);
-        self.may_commit = may_commit;
+        self.guarded -= 1;
         let error = match result {
             Ok(flow) => {
                 self.world.leave_block(place);
@@ -195,7 +195,9 @@ impl Machine<'_, '_> {
 
     /// Whether CASE's operand equals a value, by the `=` of their types.
     fn equals(&mut self, operand: &Datum, typed: crate::types::Typed, value: &Expression) -> Result<bool> {
+        let literal = is_string(&value.syntax);
         let (value, from) = self.eval(value)?;
+        let from = if literal { Type::UNKNOWN.into() } else { from };
         if operand.is_null() || value.is_null() {
             return Ok(false);
         }
@@ -225,6 +227,13 @@ impl Machine<'_, '_> {
         };
         Err(SqlError::new(SqlState::ASSERT_FAILURE, said.unwrap_or_else(|| "assertion failed".to_owned())))
     }
+}
+
+/// Whether an expression is a string without a type.
+fn is_string(syntax: &ExpressionKind) -> bool {
+    use sqlparser::ast::{Expr, Value};
+    let ExpressionKind::Simple(expr) = syntax else { return false };
+    matches!(&**expr, Expr::Value(value) if matches!(value.value, Value::SingleQuotedString(_)))
 }
 
 fn fits(handler: &Handler, state: &str) -> bool {

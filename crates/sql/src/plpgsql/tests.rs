@@ -81,7 +81,7 @@ fn statements_know_their_lines() {
 #[test]
 fn mistakes_in_bodies_are_told() {
     for (text, expected) in [
-        ("BEGIN a := ; END", "42601 missing expression @12"),
+        ("BEGIN a := ; END", "42601 missing expression at or near \";\" @12"),
         ("BEGIN a := 1 + ; END", "42601 syntax error at end of input @15"),
         ("BEGIN IF a THEN b := 1; END; END", "42601 syntax error at or near \";\" @28"),
         ("BEGIN RETURN 1 END", "42601 syntax error at end of input @19"),

@@ -92,7 +92,7 @@ impl World<'_> {
                 })
             }
             TableAction::ValidateConstraint(_) | TableAction::Ignored => Ok(()),
-            TableAction::EnableTrigger { .. } => Err(SqlError::unsupported("ENABLE and DISABLE TRIGGER")),
+            TableAction::EnableTrigger { which, enable } => self.enable_triggers(oid, which, *enable),
             TableAction::Unsupported(construct) => Err(SqlError::unsupported(construct)),
         }
     }

@@ -300,12 +300,12 @@ impl World<'_> {
         let (_, trigger) = parts(&name.name)?;
         let there = as_table(&relation)?.triggers.iter().any(|known| known.name == trigger);
         if !there {
-            let message = format!("trigger \"{trigger}\" for relation \"{}\" does not exist", relation.name);
             if if_exists {
+                let message = format!("trigger \"{trigger}\" for relation \"{}\" does not exist", relation.name);
                 self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
                 return Ok(());
             }
-            return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message));
+            return Err(super::trigger::no_trigger(&trigger, &relation.name));
         }
         self.change_table(relation.oid, |table| {
             table.triggers.retain(|known| known.name != trigger);

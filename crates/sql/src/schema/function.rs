@@ -1,15 +1,12 @@
-//! Functions, procedures and triggers.
+//! Functions and procedures.
 
 use std::sync::Arc;
 
-use crate::catalog::{
-    Language, Oid, Parameter, ParameterMode, RelationKind, Returns, StoredExpr, Trigger, TriggerTime, UserFunction,
-    Volatility,
-};
+use crate::catalog::{Language, Oid, Parameter, ParameterMode, RelationKind, Returns, UserFunction, Volatility};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{
-    CreateFunction, CreateTrigger, FunctionOption, FunctionParameter, FunctionReturns, ObjectKind, ObjectRef,
-    ParameterMode as Said, TypeName,
+    CreateFunction, FunctionOption, FunctionParameter, FunctionReturns, ObjectKind, ObjectRef, ParameterMode as Said,
+    TypeName,
 };
 use crate::schema::names::{fold, parts};
 use crate::storage::World;
@@ -23,7 +20,9 @@ impl World<'_> {
         for parameter in &create.parameters {
             parameters.push(self.parameter(parameter)?);
         }
+        must_be_parameters(&parameters, create.procedure)?;
         let returns = self.returns(create, &mut parameters)?;
+        must_have_different_names(&parameters)?;
         let mut function = UserFunction {
             oid: 0,
             schema,
@@ -44,7 +43,10 @@ impl World<'_> {
             Some("sql") => Language::Sql,
             None if atomic => Language::Sql,
             Some("plpgsql") => Language::PlPgSql,
-            Some(other) => return Err(SqlError::unsupported(format!("the language {other}"))),
+            Some(other @ ("c" | "internal")) => {
+                return Err(SqlError::unsupported(format!("the language {other}")));
+            }
+            Some(other) => return Err(crate::plpgsql::no_language(other)),
             None => {
                 let message = "no language specified";
                 return Err(SqlError::new(SqlState::INVALID_FUNCTION_DEFINITION, message));
@@ -73,22 +75,39 @@ impl World<'_> {
             let message = "cannot change routine kind";
             return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
         }
+        let word = if function.procedure { "PROCEDURE" } else { "FUNCTION" };
+        let signature = self.signature(&same);
+        let refused = |message: String| {
+            let hint = format!("Use DROP {word} {signature} first.");
+            Err(SqlError::new(SqlState::INVALID_FUNCTION_DEFINITION, message).hint(hint))
+        };
         if same.returns != function.returns {
-            let message = "cannot change return type of existing function";
-            return Err(SqlError::new(SqlState::INVALID_FUNCTION_DEFINITION, message)
-                .hint(format!("Use DROP FUNCTION {} first.", function.name)));
+            return refused("cannot change return type of existing function".to_owned());
+        }
+        for (one, other) in inputs_of(&same).zip(inputs_of(function)) {
+            if let Some(name) = &one.name
+                && one.name != other.name
+            {
+                return refused(format!("cannot change name of input parameter \"{name}\""));
+            }
+            if one.default.is_some() && other.default.is_none() {
+                return refused("cannot remove parameter defaults from existing function".to_owned());
+            }
         }
         Ok(same.oid)
     }
 
+    /// `f(integer, text)`
+    fn signature(&self, function: &UserFunction) -> String {
+        let types = input_types(function);
+        let types: Vec<String> = types.iter().map(|ty| crate::types::names::display(*ty, &self.catalog)).collect();
+        format!("{}({})", function.name, types.join(","))
+    }
+
     fn parameter(&mut self, parameter: &FunctionParameter) -> Result<Parameter> {
-        let typed = self.type_name(&parameter.data_type)?;
+        let typed = self.type_name(&parameter.data_type).map_err(unquoted)?;
         let default = match &parameter.default {
-            Some(expr) => {
-                let bound = self.bind_assigned(expr, typed, "parameter")?;
-                let text = super::deparse::assigned(self, &bound, expr, typed);
-                Some(Arc::new(StoredExpr { text, ast: expr.clone(), ty: bound.ty() }))
-            }
+            Some(expr) => Some(self.stored(expr, typed, "parameter")?),
             None => None,
         };
         let mode = match parameter.mode {
@@ -203,7 +222,12 @@ impl World<'_> {
             [] => {
                 let message = match &name.arguments {
                     None => format!("could not find a function named \"{short}\""),
-                    Some(_) => format!("function {short} does not exist"),
+                    Some(_) => {
+                        let types = self.argument_types(name)?.unwrap_or_default();
+                        let types: Vec<String> =
+                            types.iter().map(|ty| crate::types::names::display(*ty, &self.catalog)).collect();
+                        format!("function {}({}) does not exist", shown_name(&name.name), types.join(", "))
+                    }
                 };
                 Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, message))
             }
@@ -215,22 +239,23 @@ impl World<'_> {
         }
     }
 
+    /// The types of the arguments that a reference to a function names.
+    fn argument_types(&mut self, name: &ObjectRef) -> Result<Option<Vec<Type>>> {
+        let Some(arguments) = &name.arguments else { return Ok(None) };
+        let mut types = Vec::new();
+        for argument in arguments.iter().filter(|argument| argument.mode != Some(Said::Out)) {
+            types.push(self.type_name(&argument.data_type)?.ty);
+        }
+        Ok(Some(types))
+    }
+
     fn functions_named(&mut self, name: &ObjectRef) -> Result<Vec<Oid>> {
         let (schema, short) = parts(&name.name)?;
         let schemas = match schema {
             Some(schema) => vec![self.schema_named(&schema)?],
             None => self.path(),
         };
-        let wanted = match &name.arguments {
-            None => None,
-            Some(arguments) => {
-                let mut types = Vec::new();
-                for argument in arguments.iter().filter(|argument| argument.mode != Some(Said::Out)) {
-                    types.push(self.type_name(&argument.data_type)?.ty);
-                }
-                Some(types)
-            }
-        };
+        let wanted = self.argument_types(name)?;
         let fits = |function: &&Arc<UserFunction>| {
             schemas.contains(&function.schema)
                 && function.name == short
@@ -249,12 +274,25 @@ impl World<'_> {
         if if_exists && self.functions_named(name)?.is_empty() {
             let (_, short) = parts(&name.name)?;
             let word = super::kind_words(object).to_lowercase();
-            let message = format!("{word} {short}() does not exist, skipping");
+            let types: Vec<String> = match &name.arguments {
+                Some(arguments) => arguments.iter().map(|argument| internal_name(&argument.data_type)).collect(),
+                None => Vec::new(),
+            };
+            let message = format!("{word} {short}({}) does not exist, skipping", types.join(","));
             self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, message);
             return Ok(());
         }
         let oid = self.function_named(name)?;
         let function = self.catalog.functions[&oid].clone();
+        let wrong = match object {
+            ObjectKind::Function if function.procedure => Some("a function"),
+            ObjectKind::Procedure if !function.procedure => Some("a procedure"),
+            _ => None,
+        };
+        if let Some(what) = wrong {
+            let message = format!("{} is not {what}", self.signature(&function).replace(',', ", "));
+            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+        }
         let mut users = Vec::new();
         for relation in self.catalog.relations.values() {
             if let RelationKind::Table(table) = &relation.kind {
@@ -271,6 +309,12 @@ impl World<'_> {
         if !cascade && !users.is_empty() {
             return Err(super::drop::dependents(&format!("function {}()", function.name), &shown));
         }
+        if let [only] = shown.as_slice() {
+            self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, format!("drop cascades to {only}"));
+        } else if !shown.is_empty() {
+            let message = format!("drop cascades to {} other objects", shown.len());
+            self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, message);
+        }
         self.change_catalog(|catalog| {
             for (table, trigger, _) in users {
                 super::drop::change_table(catalog, table, |table| table.triggers.retain(|known| known.oid != trigger));
@@ -279,71 +323,94 @@ impl World<'_> {
             Ok(())
         })
     }
+}
 
-    pub(super) fn create_trigger(&mut self, create: &CreateTrigger) -> Result<()> {
-        if create.referencing {
-            return Err(SqlError::unsupported("REFERENCING in a trigger"));
-        }
-        if create.constraint && create.attributes.deferrable {
-            return Err(SqlError::unsupported("a DEFERRABLE trigger"));
-        }
-        if create.time == TriggerTime::InsteadOf {
-            return Err(SqlError::unsupported("INSTEAD OF triggers"));
-        }
-        let relation = self.resolve_relation(&create.table)?;
-        let table = as_table(&relation)?;
-        let existing = table.triggers.iter().find(|trigger| *trigger.name == *create.name).map(|trigger| trigger.oid);
-        if existing.is_some() && !create.or_replace {
-            let message = format!("trigger \"{}\" for relation \"{}\" already exists", create.name, relation.name);
-            return Err(SqlError::new(SqlState::DUPLICATE_OBJECT, message));
-        }
-        let reference = ObjectRef { name: create.function.clone(), of: None, arguments: Some(Vec::new()) };
-        let function = self.function_named(&reference)?;
-        if self.catalog.functions[&function].returns != Returns::Trigger {
-            let message = format!("function {} must return type trigger", self.catalog.functions[&function].name);
-            return Err(SqlError::new(SqlState::INVALID_OBJECT_DEFINITION, message));
-        }
-        let update = match &create.update {
-            Some(columns) => {
-                Some(columns.iter().map(|name| self.position(relation.oid, name)).collect::<Result<Vec<_>>>()?)
-            }
-            None => None,
-        };
-        let condition = match &create.condition {
-            Some(condition) => {
-                self.bind_trigger_condition(condition, &relation)?;
-                let text = condition.to_string();
-                Some(Arc::new(StoredExpr { text, ast: condition.clone(), ty: Type::BOOL }))
-            }
-            None => None,
-        };
-        let oid = existing.unwrap_or_else(|| self.db.new_oid());
-        let trigger = Trigger {
-            oid,
-            name: create.name.as_str().into(),
-            when: create.time,
-            insert: create.insert,
-            update,
-            delete: create.delete,
-            truncate: create.truncate,
-            each_row: create.each_row,
-            condition,
-            function,
-            arguments: create.arguments.iter().map(|argument| argument.as_str().into()).collect(),
-        };
-        self.change_table(relation.oid, |table| {
-            table.triggers.retain(|known| known.oid != oid);
-            table.triggers.push(trigger);
-            table.triggers.sort_by(|one, two| one.name.cmp(&two.name));
-            Ok(())
-        })
-    }
+/// The parameters that a call gives arguments for.
+fn inputs_of(function: &UserFunction) -> impl Iterator<Item = &Parameter> {
+    let input = |parameter: &&Parameter| {
+        matches!(parameter.mode, ParameterMode::In | ParameterMode::InOut | ParameterMode::Variadic)
+    };
+    function.parameters.iter().filter(input)
 }
 
 /// The types of the arguments that a call gives.
 fn input_types(function: &UserFunction) -> Vec<Type> {
-    let input = |parameter: &&Parameter| {
-        matches!(parameter.mode, ParameterMode::In | ParameterMode::InOut | ParameterMode::Variadic)
-    };
-    function.parameters.iter().filter(input).map(|parameter| parameter.typed.ty).collect()
+    inputs_of(function).map(|parameter| parameter.typed.ty).collect()
+}
+
+fn wrong_definition(message: impl Into<String>) -> SqlError {
+    SqlError::new(SqlState::INVALID_FUNCTION_DEFINITION, message)
+}
+
+/// Defaults are those of the last parameters; VARIADIC is the last one.
+fn must_be_parameters(parameters: &[Parameter], procedure: bool) -> Result<()> {
+    let (mut has_default, mut variadic) = (false, false);
+    for parameter in parameters {
+        let input = parameter.mode != ParameterMode::Out;
+        if variadic && input {
+            return Err(wrong_definition("VARIADIC parameter must be the last input parameter"));
+        }
+        variadic |= parameter.mode == ParameterMode::Variadic;
+        if input && has_default && parameter.default.is_none() {
+            let message = "input parameters after one with a default value must also have defaults";
+            return Err(wrong_definition(message));
+        }
+        if !input && has_default && procedure {
+            let message = "procedure OUT parameters cannot appear after one with a default value";
+            return Err(wrong_definition(message));
+        }
+        if !input && parameter.default.is_some() {
+            return Err(wrong_definition("only input parameters can have default values"));
+        }
+        has_default |= parameter.default.is_some();
+    }
+    Ok(())
+}
+
+fn must_have_different_names(parameters: &[Parameter]) -> Result<()> {
+    let is_input = |mode: ParameterMode| matches!(mode, ParameterMode::In | ParameterMode::Variadic);
+    let is_output = |mode: ParameterMode| matches!(mode, ParameterMode::Out | ParameterMode::Table);
+    for (n, parameter) in parameters.iter().enumerate() {
+        let Some(name) = &parameter.name else { continue };
+        let same = |other: &Parameter| other.name.as_ref() == Some(name);
+        // The name of an input may be that of an output of a function in SQL; both are visible in other languages.
+        let clash = |other: &Parameter| {
+            !(is_input(parameter.mode) && is_output(other.mode) || is_output(parameter.mode) && is_input(other.mode))
+        };
+        if parameters[..n].iter().any(|other| same(other) && clash(other)) {
+            return Err(wrong_definition(format!("parameter name \"{name}\" used more than once")));
+        }
+    }
+    Ok(())
+}
+
+/// Signatures are read before types are looked up: PostgreSQL then names them as they are written.
+fn unquoted(error: SqlError) -> SqlError {
+    if !error.is(SqlState::UNDEFINED_OBJECT) {
+        return error;
+    }
+    let message = error.fields().message.replace('"', "");
+    SqlError::new(SqlState::UNDEFINED_OBJECT, message)
+}
+
+fn shown_name(name: &sqlparser::ast::ObjectName) -> String {
+    let parts: Vec<String> =
+        name.0.iter().filter_map(|part| part.as_ident().map(|ident| fold(ident).to_string())).collect();
+    parts.join(".")
+}
+
+/// A type as PostgreSQL's parser knows it: keywords of SQL are names in `pg_catalog`.
+fn internal_name(name: &TypeName) -> String {
+    let TypeName::Plain(ty) = name else { return "?".to_owned() };
+    let shown = ty.to_string().to_lowercase();
+    let known = [
+        (&["int", "integer", "int4"][..], "pg_catalog.int4"),
+        (&["bigint", "int8"], "pg_catalog.int8"),
+        (&["smallint", "int2"], "pg_catalog.int2"),
+        (&["boolean", "bool"], "pg_catalog.bool"),
+        (&["numeric", "decimal"], "pg_catalog.numeric"),
+        (&["varchar", "character varying"], "pg_catalog.varchar"),
+        (&["timestamp"], "pg_catalog.timestamp"),
+    ];
+    known.iter().find(|(words, _)| words.contains(&shown.as_str())).map_or(shown, |(_, name)| (*name).to_owned())
 }

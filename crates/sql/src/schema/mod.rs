@@ -6,7 +6,7 @@
 //! - [`names`]: where objects go, and the names that PostgreSQL makes up
 //! - [`table`], [`column`], [`constraint`], [`index`], [`sequence`]: CREATE
 //! - [`alter`], [`rename`], [`drop`]: ALTER and DROP
-//! - [`view`], [`types`], [`function`], [`comment`]: the other objects; [`domain`]: what domains demand
+//! - [`view`], [`types`], [`function`], [`trigger`], [`comment`]: the other objects; [`domain`]: what domains demand
 //! - [`rows`]: what happens to the rows
 
 mod alter;
@@ -23,6 +23,7 @@ mod rename;
 mod rows;
 mod sequence;
 mod table;
+mod trigger;
 mod types;
 mod view;
 

@@ -70,6 +70,7 @@ impl World<'_> {
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             triggers: Vec::new(),
+            unchecked: false,
             space: self.db.store.space(),
             clustered: Vec::new(),
             cells: vec![(0, 0)],
@@ -308,10 +309,11 @@ impl World<'_> {
             }
             at += 1;
         }
+        let mut checks = Vec::new();
         for oid in tables {
             self.lock_table(oid, TableMode::AccessExclusive)?;
             let bound = self.bound_table(oid)?;
-            self.fire_statement(&bound, Event::Truncate, true)?;
+            self.fire_before_statement(&bound, Event::Truncate, &[])?;
             self.empty(oid)?;
             if restart {
                 for column in &bound.table().columns {
@@ -321,9 +323,9 @@ impl World<'_> {
                 }
             }
             let bound = self.bound_table(oid)?;
-            self.fire_statement(&bound, Event::Truncate, false)?;
+            self.fire_after_statement(&bound, Event::Truncate, &[], &mut checks)?;
         }
-        Ok(())
+        self.run_checks(checks)
     }
 
     /// A table and its indexes get new, empty spaces.

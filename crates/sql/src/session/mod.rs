@@ -126,6 +126,8 @@ pub struct Client {
     pub cluster: Arc<dyn Cluster>,
     /// What histories call its session; nobody else's may be called the same [default: the user and a number].
     pub label: Option<String>,
+    /// How many bytes of stack the thread has that runs the statements: as deep can functions call functions.
+    pub stack: usize,
 }
 
 /// The databases beside a connection's own: for CREATE DATABASE, DROP DATABASE and `pg_database`.
@@ -174,6 +176,8 @@ impl Client {
             pause: Arc::new(|| ()),
             cluster: Arc::new(Alone),
             label: None,
+            // What threads have if nobody says.
+            stack: 2 << 20,
         }
     }
 }

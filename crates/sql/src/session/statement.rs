@@ -91,7 +91,7 @@ impl World<'_> {
     pub(crate) fn run_query_statement(&mut self, text: &Arc<str>, query: &Query) -> Result<Outcome> {
         self.session.transaction(&self.db);
         self.begin_statement(text)?;
-        self.several_changes = crate::session::changes::several(&query.plan);
+        self.about_to_run(&query.plan);
         let rows = Run::new().rows(self, query)?;
         let changed = match innermost(&query.plan) {
             Plan::Change(change) => Some(&**change),

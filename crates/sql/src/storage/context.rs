@@ -12,7 +12,7 @@ use crate::session::clock;
 use crate::storage::World;
 use crate::storage::locks::{Asked, Duration, Mode, Resource};
 use crate::system::SystemTable;
-use crate::types::{Datum, Type};
+use crate::types::{Datum, Type, Typed};
 
 impl Context for World<'_> {
     fn open_rows(&mut self, table: Oid, access: AccessRange) -> Result<RowCursor> {
@@ -47,6 +47,10 @@ impl Context for World<'_> {
 
     fn call_rows(&mut self, function: &Arc<UserFunction>, args: Vec<Datum>) -> Result<Vec<Vec<Datum>>> {
         crate::plpgsql::call_rows(self, function, args)
+    }
+
+    fn returned(&self) -> &[Typed] {
+        &self.returned
     }
 
     fn virtual_rows(&mut self, table: &'static SystemTable) -> Result<Arc<Vec<Arc<[Datum]>>>> {
@@ -114,6 +118,7 @@ impl Env for World<'_> {
             Question::CurrentDatabase => Datum::text(&client.database),
             Question::BackendPid => Datum::Int(client.pid.into()),
             Question::Blockers(pid) => self.blockers(pid),
+            Question::TriggerDepth => Datum::Int(self.trigger_depth as i64),
             Question::TransactionId => Datum::Int(i64::from(self.txn()?.0) + 700),
             Question::NextValue(sequence) => Datum::Int(self.next_value(sequence)?),
             Question::CurrentValue(sequence) => Datum::Int(self.current_value(sequence)?),

@@ -10,14 +10,16 @@ use skew_store::{Reads, Recency};
 
 use crate::catalog::{Catalog, Oid, Relation, RelationKind, Table};
 use crate::error::{Result, SqlError, SqlState};
-use crate::exec::Limits;
+use crate::exec::{Limits, RowRef};
+use crate::ir::Plan;
+use crate::plpgsql::Site;
 use crate::session::connection::SessionState;
 use crate::session::database::Held;
 use crate::session::transaction::{deadlock, store_error};
 use crate::session::{ChoiceKind, settings};
 use crate::storage::locks::{self, Asked, Mode, Owner, Resource, TableMode};
 use crate::storage::table::BoundTable;
-use crate::types::Datum;
+use crate::types::{Datum, Typed};
 
 /// How often who waits looks whether it was cancelled or its client is gone.
 const LONGEST_SLEEP: Duration = Duration::from_millis(200);
@@ -28,6 +30,15 @@ const TURN: Duration = Duration::from_millis(3);
 const CELL: usize = 100;
 /// What a transaction writes is kept in less memory than what a statement works on, and for longer.
 const WRITES_PER_KEPT: usize = 4;
+
+/// What a statement has seen that waits for a function.
+pub(crate) struct View {
+    cells: FxHashMap<u32, Option<Datum>>,
+    newest: FxHashSet<u32>,
+    several_changes: bool,
+    looks_at: Vec<Oid>,
+    disturbed: FxHashSet<u32>,
+}
 
 /// The world of a statement.
 pub(crate) struct World<'a> {
@@ -44,12 +55,33 @@ pub(crate) struct World<'a> {
     pub(crate) newest: FxHashSet<u32>,
     /// Several parts of the statement change data: each sees the state before all of them.
     pub(crate) several_changes: bool,
+    /// The tables that the statement looks at.
+    pub(crate) looks_at: Vec<Oid>,
+    /// Rows that functions have changed which the statement has called.
+    pub(crate) disturbed: FxHashSet<u32>,
+    /// The statements around: they go on when the functions that they have called return.
+    pub(crate) around: Vec<View>,
+    /// Where the bodies stand that have called what runs now, for contexts.
+    pub(crate) sites: Vec<Site>,
+    /// The types of the columns of the rows that a function has returned last which returns records.
+    pub(crate) returned: Vec<Typed>,
+    /// How many triggers are running.
+    pub(crate) trigger_depth: usize,
     pub(crate) deadline: Option<Instant>,
     pub(crate) bound: FxHashMap<Oid, Arc<BoundTable>>,
     steps: u32,
     pub(crate) limits: Limits,
     /// Since when somebody else has wanted to go on.
     wanted: Option<Instant>,
+    /// Where the stack was when the statement began.
+    stack: usize,
+}
+
+/// About where the stack is now.
+#[inline(never)]
+fn stack_now() -> usize {
+    let here = 0u8;
+    std::ptr::from_ref(&here).addr()
 }
 
 impl<'a> World<'a> {
@@ -71,11 +103,18 @@ impl<'a> World<'a> {
             cells: FxHashMap::default(),
             newest: FxHashSet::default(),
             several_changes: false,
+            looks_at: Vec::new(),
+            disturbed: FxHashSet::default(),
+            around: Vec::new(),
+            sites: Vec::new(),
+            returned: Vec::new(),
+            trigger_depth: 0,
             deadline: timeout.map(|timeout| Instant::now() + timeout),
             bound: FxHashMap::default(),
             steps: 0,
             limits,
             wanted: None,
+            stack: stack_now(),
         }
     }
 
@@ -88,6 +127,55 @@ impl<'a> World<'a> {
         self.cells.clear();
         self.newest.clear();
         self.several_changes = false;
+        self.looks_at.clear();
+        self.disturbed.clear();
+        Ok(())
+    }
+
+    /// The statement is about to run this plan.
+    pub(crate) fn about_to_run(&mut self, plan: &Plan) {
+        self.several_changes = crate::session::changes::several(plan);
+        // Only functions can run statements in the middle of this one.
+        if !self.catalog.functions.is_empty() {
+            self.looks_at = plan.tables();
+        }
+    }
+
+    /// A function begins whose statements are their own: what the statement around has seen is put aside.
+    pub(crate) fn put_aside(&mut self) {
+        let view = View {
+            cells: std::mem::take(&mut self.cells),
+            newest: std::mem::take(&mut self.newest),
+            several_changes: std::mem::take(&mut self.several_changes),
+            looks_at: std::mem::take(&mut self.looks_at),
+            disturbed: std::mem::take(&mut self.disturbed),
+        };
+        self.around.push(view);
+    }
+
+    /// The function has returned: the statement around goes on with what it has seen.
+    pub(crate) fn take_up(&mut self) {
+        let Some(view) = self.around.pop() else { return };
+        self.cells = view.cells;
+        self.newest = view.newest;
+        self.several_changes = view.several_changes;
+        self.looks_at = view.looks_at;
+        self.disturbed = view.disturbed;
+    }
+
+    /// The statements around go on to see what they would have seen: before a row of a table that they look at changes,
+    /// they get to know what it was.
+    pub(crate) fn keep_views_around(&mut self, key: u32, row: RowRef) -> Result<()> {
+        let misses = |view: &View| view.looks_at.contains(&row.table) && !view.cells.contains_key(&key);
+        if self.around.iter().any(misses) {
+            let value = self.read(key, row.key)?;
+            for view in self.around.iter_mut().filter(|view| misses(view)) {
+                view.cells.insert(key, value.clone());
+            }
+        }
+        for view in &mut self.around {
+            view.disturbed.insert(row.key);
+        }
         Ok(())
     }
 
@@ -224,6 +312,15 @@ impl<'a> World<'a> {
                 return Err(error);
             }
         }
+    }
+
+    /// An error if functions call functions deeper than the thread's stack allows: half of it stays for what they call.
+    pub(crate) fn check_stack(&self) -> Result<()> {
+        if self.stack.abs_diff(stack_now()) < self.session.client.stack / 2 {
+            return Ok(());
+        }
+        let hint = "Functions call functions too deeply, or without an end.";
+        Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded").hint(hint))
     }
 
     /// An error if the statement was cancelled or took too long, looked at every now and then.

@@ -184,6 +184,9 @@ impl World<'_> {
 
     /// Where several parts of a statement change data, each sees what was there before: it is kept in the cache.
     fn keep_view(&mut self, key: u32, row: RowRef) -> Result<()> {
+        if !self.around.is_empty() {
+            self.keep_views_around(key, row)?;
+        }
         if self.several_changes {
             self.read(key, row.key)?;
         } else {

@@ -132,7 +132,12 @@ pub(super) fn triggers(world: &mut World<'_>, filler: &mut Filler) {
                 ("tgname", text(&trigger.name)),
                 ("tgfoid", oid(trigger.function)),
                 ("tgtype", Datum::Int(bits(trigger))),
-                ("tgenabled", text("O")),
+                ("tgenabled", text(if trigger.enabled { "O" } else { "D" })),
+                (
+                    "tgdeferrable",
+                    yes(matches!(trigger.timing, Some(Timing::DeferrableImmediate | Timing::DeferrableDeferred))),
+                ),
+                ("tginitdeferred", yes(trigger.timing == Some(Timing::DeferrableDeferred))),
                 ("tgnargs", int(trigger.arguments.len())),
             ]);
         }

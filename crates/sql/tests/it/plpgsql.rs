@@ -71,8 +71,8 @@ fn told(severity: &str, message: &SqlError, with_context: bool) -> String {
 }
 
 fn show(connection: &mut Connection, outcome: Outcome) -> Result<String, SqlError> {
-    let (columns, rows) = match outcome {
-        Outcome::Rows { columns, rows, .. } => (columns, rows),
+    let (columns, rows, tag) = match outcome {
+        Outcome::Rows { columns, rows, tag } => (columns, rows, tag),
         Outcome::Done(tag) => return Ok(tag),
         other => return Ok(format!("{other:?}")),
     };
@@ -89,6 +89,10 @@ fn show(connection: &mut Connection, outcome: Outcome) -> Result<String, SqlErro
         }
         text.push_str(&values.join("|"));
         text.push('\n');
+    }
+    // As psql shows it: the tag of a change comes after its rows.
+    if ["INSERT", "UPDATE", "DELETE", "MERGE"].iter().any(|word| tag.starts_with(word)) {
+        text.push_str(&tag);
     }
     Ok(text)
 }

@@ -74,6 +74,9 @@ impl<'e> Parsed<'e> {
                 }
                 FunctionArg::ExprNamed { .. } => return Err(SqlError::unsupported("a computed argument name")),
             };
+            if name.is_none() && self.arg_names.iter().any(Option::is_some) {
+                return Err(SqlError::syntax("positional argument cannot follow named argument"));
+            }
             match value {
                 FunctionArgExpr::Expr(expr) => {
                     let array = extra::variadic(expr);
@@ -352,7 +355,8 @@ impl Binder<'_> {
         let is_set = matches!(function.returns, Returns::Set(_) | Returns::Table);
         if function.returns == Returns::Trigger {
             let message = "trigger functions can only be called as triggers";
-            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+            let context = format!("compilation of PL/pgSQL function \"{}\" near line 1", function.name);
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).within(context));
         }
         let call = Expr::new(ExprKind::UserCall { function, args }, returns);
         if is_set { self.set(call) } else { Ok(call) }

@@ -107,6 +107,7 @@ fn table(
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         triggers: Vec::new(),
+        unchecked: false,
         space: space(),
         clustered: indexes.iter().find(|index| index.3).map(|index| index.1.to_vec()).unwrap_or_default(),
         cells: vec![(0, u32::try_from(columns.len()).expect("few columns"))],

@@ -26,6 +26,7 @@ pub static FUNCTIONS: &[Function] = &[
         .stable(),
     f("set_config", &[T::TEXT, T::TEXT, T::BOOL], T::TEXT, set_config).with_nulls().volatile(),
     f("pg_backend_pid", &[], T::INT4, |env, _, _| env.ask(Question::BackendPid)).stable(),
+    f("pg_trigger_depth", &[], T::INT4, |env, _, _| env.ask(Question::TriggerDepth)).stable(),
     f("pg_is_in_recovery", &[], T::BOOL, |_, _, _| Ok(Datum::Bool(false))).volatile(),
     f("pg_postmaster_start_time", &[], T::TIMESTAMPTZ, |env, _, _| Ok(Datum::Timestamp(env.transaction_time())))
         .stable(),

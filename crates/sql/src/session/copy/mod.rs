@@ -12,6 +12,7 @@ use std::sync::Arc;
 use sqlparser::ast;
 
 use crate::catalog::{Generation, Oid};
+use crate::change::Event;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Run, Tuple};
 use crate::parse::statement::{Copy, CopyTarget, CopyWhat, Statement};
@@ -164,6 +165,7 @@ fn load(world: &mut World<'_>, copy: &Copy, data: &[u8]) -> Result<u64> {
     let defaults = world.column_defaults(target.table, &target.columns)?;
     let rows = reader::read(&format, data, target.columns.len())?;
     let mut checks = Vec::new();
+    world.fire_before_statement(&bound, Event::Insert, &[])?;
     let mut count = 0;
     for (number, row) in rows.into_iter().enumerate() {
         world.check()?;
@@ -197,6 +199,7 @@ fn load(world: &mut World<'_>, copy: &Copy, data: &[u8]) -> Result<u64> {
             count += 1;
         }
     }
+    world.fire_after_statement(&bound, Event::Insert, &[], &mut checks)?;
     world.run_checks(checks)?;
     Ok(count)
 }

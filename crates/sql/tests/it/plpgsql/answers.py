@@ -16,7 +16,7 @@ def main():
     for name in files:
         blocks = [block.strip("\n") for block in re.split(r"\n\s*\n", open(name).read()) if block.strip()]
         script = ["\\set VERBOSITY verbose", "\\pset null NULL", "\\pset format unaligned", "\\pset tuples_only on"]
-        script += ["SET client_min_messages = error;", "DROP SCHEMA IF EXISTS public CASCADE;", "CREATE SCHEMA public;"]
+        script += ["SET client_min_messages = error;", "DROP SCHEMA IF EXISTS public, s CASCADE;", "CREATE SCHEMA public;"]
         script += ["SET client_min_messages = notice;"]
         for block in blocks:
             script += [f"\\echo {MARK}", statement(block).rstrip(";") + "\n;"]
@@ -26,7 +26,7 @@ def main():
         answers = done.stdout.split(MARK + "\n")[1:]
         with open(name, "w") as out:
             for block, answer in zip(blocks, answers):
-                comments = [line for line in block.split("\n") if line.startswith("#")]
+                comments = [line for line in block.split("\n") if line.startswith("# ")]
                 out.write("\n".join([*comments, statement(block), "=>", *shown(answer)]).rstrip() + "\n\n")
 
 
