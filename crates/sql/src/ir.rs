@@ -718,6 +718,17 @@ pub struct Insert {
     pub on_conflict: Option<OnConflict>,
     /// RETURNING: over one slot, the new row.
     pub returning: Option<Returning>,
+    /// WITH CHECK OPTION of the view that is inserted into.
+    pub checks: Vec<RowCheck>,
+}
+
+/// What a new row has to be, because of WITH CHECK OPTION.
+#[derive(Clone, Debug)]
+pub struct RowCheck {
+    /// The view.
+    pub view: Arc<str>,
+    /// Its condition, over the new row in slot 0.
+    pub condition: Expr,
 }
 
 /// ON CONFLICT.
@@ -758,6 +769,8 @@ pub struct Update {
     pub assignments: Vec<Assignment>,
     /// RETURNING: over the slots of the input, with the new row in slot 0.
     pub returning: Option<Returning>,
+    /// WITH CHECK OPTION of the view that is updated.
+    pub checks: Vec<RowCheck>,
 }
 
 /// DELETE. The input as with [`Update`].

@@ -70,6 +70,8 @@ pub struct Binder<'a> {
     /// The first of `ctes` that was used and depends on the tuples around.
     lowest_cte: usize,
     depth: usize,
+    /// The view that the change is about that is being bound.
+    through: Option<std::sync::Arc<change::Through>>,
 }
 
 impl<'a> Binder<'a> {
@@ -88,6 +90,7 @@ impl<'a> Binder<'a> {
             cte_count: 0,
             lowest_cte: usize::MAX,
             depth: 0,
+            through: None,
         }
     }
 

@@ -156,7 +156,7 @@ impl<'a> Binder<'a> {
                     Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message))
                 }
                 RelationKind::View(view) if view.materialized.is_some() => refuse("materialized view"),
-                RelationKind::View(_) => Err(SqlError::unsupported("changing a view")),
+                RelationKind::View(_) => Err(SqlError::unsupported("this change of a view")),
             },
         }
     }

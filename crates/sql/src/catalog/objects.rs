@@ -259,6 +259,17 @@ pub struct View {
     pub materialized: Option<Oid>,
     /// The relations that its query looks at.
     pub uses: Vec<Oid>,
+    /// WITH CHECK OPTION
+    pub check_option: Option<CheckOption>,
+}
+
+/// WITH CHECK OPTION: new rows have to be visible.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CheckOption {
+    /// In this view.
+    Local,
+    /// In those below, too.
+    Cascaded,
 }
 
 /// A sequence. Its state is the database's, not the catalog's: it never goes back.

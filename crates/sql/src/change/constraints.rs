@@ -8,6 +8,7 @@ use skew_model::TxnId;
 use crate::catalog::Table;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::RowRef;
+use crate::ir::RowCheck;
 use crate::session::Constraints;
 use crate::storage::World;
 use crate::storage::look::Looked;
@@ -41,6 +42,23 @@ impl World<'_> {
                     format!("new row for relation \"{}\" violates check constraint \"{name}\"", bound.relation.name);
                 let error = SqlError::new(SqlState::CHECK_VIOLATION, message).constraint(&**name);
                 return Err(self.failing_row(error, bound, values));
+            }
+        }
+        Ok(())
+    }
+
+    /// WITH CHECK OPTION: a row that was written through a view has to be visible there.
+    pub(crate) fn check_view(&mut self, bound: &Arc<BoundTable>, row: RowRef, checks: &[RowCheck]) -> Result<()> {
+        if checks.is_empty() {
+            return Ok(());
+        }
+        let values = self.look_row(bound.table(), row.key)?;
+        for check in checks {
+            if !matches!(self.eval_over(&check.condition, &values)?, Datum::Bool(true)) {
+                let message = format!("new row violates check option for view \"{}\"", check.view);
+                let error = SqlError::with_code("44000", message);
+                let shown = self.failing_row(error, bound, &values);
+                return Err(shown);
             }
         }
         Ok(())

@@ -49,6 +49,7 @@ impl World<'_> {
                 Some(conflict) => self.insert_or(&bound, values, conflict, run, &mut new_rows, checks)?,
             };
             let Some((row, values, _)) = written else { continue };
+            self.check_view(&bound, row, &insert.checks)?;
             done.count += 1;
             new_rows.push(row.key);
             let tuple = Tuple::of(if values.is_empty() { Slot::Row(row) } else { Slot::Values(values.into()) });

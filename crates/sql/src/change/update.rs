@@ -39,6 +39,7 @@ impl World<'_> {
             self.check()?;
             self.must_be_undisturbed(row, Event::Update)?;
             let Some(row) = self.update_one(&bound, row, changes, checks)? else { continue };
+            self.check_view(&bound, row, &update.checks)?;
             done.count += 1;
             tuple.set(0, Slot::Row(row));
             written.push(tuple);

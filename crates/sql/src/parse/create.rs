@@ -2,7 +2,7 @@
 
 use sqlparser::ast::Ident;
 
-use crate::catalog::TriggerTime;
+use crate::catalog::{CheckOption, TriggerTime};
 use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;
 use crate::parse::ddl::{
@@ -175,10 +175,14 @@ impl Cursor<'_> {
         let mark = self.mark();
         let query = self.query()?;
         let text = self.text_since(mark).to_owned();
-        let check_option = self.accept_word(K::With);
-        if check_option {
-            let _ = self.accept_word(K::Cascaded) || self.accept_word(K::Local);
+        let mut check_option = None;
+        if self.accept_word(K::With) {
+            let local = self.accept_word(K::Local);
+            if !local {
+                self.accept_word(K::Cascaded);
+            }
             self.expect_words(&[K::Check, K::Option])?;
+            check_option = Some(if local { CheckOption::Local } else { CheckOption::Cascaded });
         }
         Ok(Ddl::CreateView(CreateView { or_replace, temporary, name, columns, query, text, check_option }))
     }

@@ -547,7 +547,7 @@ pub struct CreateView {
     /// The text of its query.
     pub text: String,
     /// WITH CHECK OPTION
-    pub check_option: bool,
+    pub check_option: Option<crate::catalog::CheckOption>,
 }
 
 /// What CREATE TYPE makes.

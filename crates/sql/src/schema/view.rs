@@ -16,9 +16,6 @@ use crate::types::{Type, Typed};
 
 impl World<'_> {
     pub(super) fn create_view(&mut self, create: &CreateView) -> Result<()> {
-        if create.check_option {
-            return Err(SqlError::unsupported("WITH CHECK OPTION"));
-        }
         let (schema, name) = self.place(&create.name, create.temporary)?;
         let statement = Statement::Sql(Box::new(sqlparser::ast::Statement::Query(create.query.clone())));
         let planned = self.plan(create.text.as_str().into(), Arc::new(statement), &[])?;
@@ -50,8 +47,14 @@ impl World<'_> {
         let mut uses = Vec::new();
         relations_of(&plan.plan, &mut uses);
         uses.extend(self.views_named(&create.query));
-        let view =
-            View { columns, query: create.query.clone().into(), text: create.text.clone(), materialized: None, uses };
+        let view = View {
+            columns,
+            query: create.query.clone().into(),
+            text: create.text.clone(),
+            materialized: None,
+            uses,
+            check_option: create.check_option,
+        };
         self.change_catalog(|catalog| {
             catalog.put_relation(Relation { oid, schema, name, kind: RelationKind::View(view) });
             Ok(())
@@ -106,8 +109,14 @@ impl World<'_> {
         self.rename_relation(rows, &format!("pg_materialized_{rows}"))?;
         let oid = self.db.new_oid();
         let uses = self.views_named(query);
-        let view =
-            View { columns, query: Arc::new(query.clone()), text: text.to_owned(), materialized: Some(rows), uses };
+        let view = View {
+            columns,
+            query: Arc::new(query.clone()),
+            text: text.to_owned(),
+            materialized: Some(rows),
+            uses,
+            check_option: None,
+        };
         self.change_catalog(|catalog| {
             catalog.put_relation(Relation { oid, schema, name, kind: RelationKind::View(view) });
             Ok(())

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::bind::Binder;
 use crate::catalog::{
-    Action, Column, Generation, IndexKeyKind, Oid, Relation, RelationKind, Returns, TriggerTime, UserTypeKind,
+    Action, CheckOption, Column, Generation, IndexKeyKind, Oid, Relation, RelationKind, Returns, TriggerTime,
+    UserTypeKind,
 };
 use crate::error::Result;
 use crate::storage::World;
@@ -241,15 +243,28 @@ fn views(world: &World<'_>, filler: &mut Filler) {
         if view.materialized.is_some() {
             continue;
         }
+        let path = world.path();
+        let updatable = match world.catalog.relation(relation.oid) {
+            Some(relation) => match &relation.kind {
+                RelationKind::View(view) => Binder::new(world, &path).is_updatable(relation, view),
+                _ => false,
+            },
+            None => false,
+        };
+        let check_option = match view.check_option {
+            None => "NONE",
+            Some(CheckOption::Local) => "LOCAL",
+            Some(CheckOption::Cascaded) => "CASCADED",
+        };
         let (catalog, schema) = place(world, relation.schema);
         filler.row(&[
             ("table_catalog", catalog),
             ("table_schema", schema),
             ("table_name", text(&relation.name)),
             ("view_definition", text(format!("{};", view.text))),
-            ("check_option", text("NONE")),
-            ("is_updatable", yes_no(false)),
-            ("is_insertable_into", yes_no(false)),
+            ("check_option", text(check_option)),
+            ("is_updatable", yes_no(updatable)),
+            ("is_insertable_into", yes_no(updatable)),
             ("is_trigger_updatable", yes_no(false)),
             ("is_trigger_deletable", yes_no(false)),
             ("is_trigger_insertable_into", yes_no(false)),

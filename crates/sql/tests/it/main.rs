@@ -1,5 +1,6 @@
 //! SQL text in, answers out, through a connection.
 
+mod bodies_and_levels;
 mod explore;
 mod expressions;
 mod plpgsql;

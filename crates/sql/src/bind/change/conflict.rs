@@ -36,11 +36,11 @@ impl<'a> Binder<'a> {
                     let message = "ON CONFLICT DO UPDATE requires inference specification or constraint name";
                     return Err(SqlError::syntax(message).hint("For example, ON CONFLICT (column_name)."));
                 }
-                let mut excluded = target.item(None, 1);
+                let mut excluded = self.target_item(target, None, 1);
                 excluded.name = Arc::from("excluded");
                 excluded.schema = None;
                 excluded.table = None;
-                self.frames.push(Frame::new(vec![target.item(alias, 0), excluded], None));
+                self.frames.push(Frame::new(vec![self.target_item(target, alias, 0), excluded], None));
                 let bound = self.do_update(update, target);
                 self.frames.pop();
                 Some(bound?)
@@ -85,7 +85,7 @@ impl<'a> Binder<'a> {
         keys: &[ast::Expr],
         predicate: Option<&ast::Expr>,
     ) -> Result<Vec<Oid>> {
-        self.frames.push(Frame::new(vec![target.item(alias, 0)], None));
+        self.frames.push(Frame::new(vec![self.target_item(target, alias, 0)], None));
         let bound = self.within(Clause::Index, |binder| {
             let keys = binder.exprs(keys)?;
             let predicate =

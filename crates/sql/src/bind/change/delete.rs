@@ -3,6 +3,7 @@
 use sqlparser::ast;
 
 use crate::bind::Binder;
+use crate::bind::change::Doing;
 use crate::bind::from::From;
 use crate::bind::scope::Frame;
 use crate::error::{Result, SqlError};
@@ -16,7 +17,7 @@ impl Binder<'_> {
         }
         let (ast::FromTable::WithFromKeyword(tables) | ast::FromTable::WithoutKeyword(tables)) = &delete.from;
         let [table] = tables.as_slice() else { return Err(SqlError::unsupported("DELETE from several tables")) };
-        let (target, alias) = self.changed_table(table)?;
+        let (target, alias) = self.changed_table(table, Doing::Delete)?;
         let From { plan, items, merged, .. } = self.target_with(target, alias.as_ref(), delete.using.as_ref())?;
         self.frames.push(Frame::new(items, merged));
         let input = self.filtered(plan, delete.selection.as_ref());

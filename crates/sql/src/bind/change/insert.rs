@@ -4,7 +4,7 @@ use sqlparser::ast::{self, SetExpr, TableObject};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;
-use crate::bind::change::Target;
+use crate::bind::change::{Doing, Target};
 use crate::bind::from::slot_column;
 use crate::bind::scope::Frame;
 use crate::catalog::{Column, Generation};
@@ -28,7 +28,7 @@ impl<'a> Binder<'a> {
         let TableObject::TableName(name) = &insert.table else {
             return Err(SqlError::unsupported("INSERT into a function or query"));
         };
-        let target = self.changed(name)?;
+        let target = self.changed(name, Some(Doing::Insert))?;
         let mut given = Given {
             target,
             columns: self.insert_columns(target, &insert.columns)?,
@@ -49,15 +49,19 @@ impl<'a> Binder<'a> {
             Some(ast::OnInsert::OnConflict(conflict)) => Some(self.on_conflict(conflict, target, alias)?),
             Some(_) => return Err(SqlError::unsupported("ON DUPLICATE KEY UPDATE")),
         };
-        self.frames.push(Frame::new(vec![target.item(alias, 0)], None));
+        self.frames.push(Frame::new(vec![self.target_item(target, alias, 0)], None));
         let returning = self.returning(insert.returning.as_ref());
         self.frames.pop();
         let (table, columns) = (target.oid(), given.columns);
-        Ok(Insert { table, columns, source, defaults, on_conflict, returning: returning? })
+        let checks = self.row_checks();
+        Ok(Insert { table, columns, source, defaults, on_conflict, returning: returning?, checks })
     }
 
     /// The columns that are named, or all.
     fn insert_columns(&mut self, target: Target<'a>, names: &[ast::ObjectName]) -> Result<Vec<usize>> {
+        if let (true, Some(through)) = (names.is_empty(), &self.through) {
+            return through.all_columns();
+        }
         if names.is_empty() {
             let live = target.table.columns.iter().enumerate().filter(|(_, column)| !column.dropped);
             return Ok(live.map(|(at, _)| at).collect());

@@ -43,7 +43,7 @@ impl<'a> Binder<'a> {
         let TableFactor::Table { name, alias, args: None, .. } = &merge.table else {
             return Err(SqlError::unsupported("MERGE into something else than a table"));
         };
-        let target = self.changed(name)?;
+        let target = self.changed(name, None)?;
         let item = target.item(alias.as_ref().map(|alias| &alias.name), 0);
         let source = ast::TableWithJoins { relation: merge.source.clone(), joins: Vec::new() };
         let mut right = self.from_list(std::slice::from_ref(&source))?;

@@ -6,17 +6,21 @@ mod delete;
 mod insert;
 mod merge;
 mod update;
+mod view;
 
 use sqlparser::ast;
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;
-use crate::bind::names::name;
+use crate::bind::names::{Found, name, qualified};
 use crate::bind::scope::{Columns, Item};
-use crate::catalog::{Column, Generation, Oid, Relation, Table, UserTypeKind};
+use crate::catalog::{Column, Generation, Oid, Relation, RelationKind, Table, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Change, Expr, ExprKind, Returning};
 use crate::types::{Datum, kind};
+
+use view::Doing;
+pub(super) use view::Through;
 
 /// The table that is changed.
 #[derive(Clone, Copy)]
@@ -33,6 +37,12 @@ impl<'a> Target<'a> {
     /// The position of a column.
     fn column(self, ident: &ast::Ident, binder: &Binder<'_>) -> Result<usize> {
         let name = name(ident);
+        if let Some(through) = &binder.through {
+            return through.column(&name).unwrap_or_else(|| {
+                let message = format!("column \"{name}\" of relation \"{}\" does not exist", through.name);
+                Err(binder.at(ident.span, SqlError::new(SqlState::UNDEFINED_COLUMN, message)))
+            });
+        }
         let found = self.table.columns.iter().position(|column| column.name == name && !column.dropped);
         found.ok_or_else(|| {
             let relation = &self.relation.name;
@@ -66,6 +76,13 @@ impl<'a> Target<'a> {
 impl<'a> Binder<'a> {
     /// A statement that changes rows.
     pub(super) fn change(&mut self, statement: &ast::Statement) -> Result<Change> {
+        let around = self.through.take();
+        let change = self.one_change(statement);
+        self.through = around;
+        change
+    }
+
+    fn one_change(&mut self, statement: &ast::Statement) -> Result<Change> {
         match statement {
             ast::Statement::Insert(insert) => self.insert(insert).map(Change::Insert),
             ast::Statement::Update(update) => self.update(update).map(Change::Update),
@@ -75,7 +92,13 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn changed(&self, name: &ast::ObjectName) -> Result<Target<'a>> {
+    fn changed(&mut self, name: &ast::ObjectName, doing: Option<Doing>) -> Result<Target<'a>> {
+        if let (Some(doing), Ok(Found::Relation(relation))) = (doing, self.relation(&qualified(name)?))
+            && let RelationKind::View(view) = &relation.kind
+            && view.materialized.is_none()
+        {
+            return self.table_behind(relation, view, doing);
+        }
         let found = self.target_table(name).map_err(|error| self.at(ast::Spanned::span(name), error));
         found.map(|(relation, table)| Target { relation, table })
     }

@@ -4,7 +4,7 @@ use sqlparser::ast::{self, TableFactor};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;
-use crate::bind::change::Target;
+use crate::bind::change::{Doing, Target};
 use crate::bind::from::From;
 use crate::bind::scope::Frame;
 use crate::error::{Result, SqlError, SqlState};
@@ -16,7 +16,7 @@ impl<'a> Binder<'a> {
         if update.or.is_some() || update.output.is_some() || !update.order_by.is_empty() || update.limit.is_some() {
             return Err(SqlError::unsupported("this form of UPDATE"));
         }
-        let (target, alias) = self.changed_table(&update.table)?;
+        let (target, alias) = self.changed_table(&update.table, Doing::Update)?;
         let others = match &update.from {
             None => None,
             Some(ast::UpdateTableFromKind::AfterSet(list) | ast::UpdateTableFromKind::BeforeSet(list)) => Some(list),
@@ -32,7 +32,7 @@ impl<'a> Binder<'a> {
         let assignments = self.assignments(&update.assignments, target)?;
         let input = self.filtered(plan, update.selection.as_ref())?;
         let returning = self.returning(update.returning.as_ref())?;
-        Ok(Update { table: target.oid(), input, assignments, returning })
+        Ok(Update { table: target.oid(), input, assignments, returning, checks: self.row_checks() })
     }
 
     /// The tuples for which a WHERE is true.
@@ -46,14 +46,18 @@ impl<'a> Binder<'a> {
     }
 
     /// The table that UPDATE or DELETE names, and its alias.
-    pub(super) fn changed_table(&mut self, table: &ast::TableWithJoins) -> Result<(Target<'a>, Option<ast::Ident>)> {
+    pub(super) fn changed_table(
+        &mut self,
+        table: &ast::TableWithJoins,
+        doing: Doing,
+    ) -> Result<(Target<'a>, Option<ast::Ident>)> {
         let TableFactor::Table { name, alias, args: None, .. } = &table.relation else {
             return Err(SqlError::unsupported("changing something else than a table"));
         };
         if !table.joins.is_empty() {
             return Err(SqlError::syntax("syntax error at or near \"JOIN\""));
         }
-        Ok((self.changed(name)?, alias.as_ref().map(|alias| alias.name.clone())))
+        Ok((self.changed(name, Some(doing))?, alias.as_ref().map(|alias| alias.name.clone())))
     }
 
     /// The table's rows, with those of FROM or USING beside them. The table is the first slot.
@@ -63,8 +67,9 @@ impl<'a> Binder<'a> {
         alias: Option<&ast::Ident>,
         others: Option<&Vec<ast::TableWithJoins>>,
     ) -> Result<From<'a>> {
-        let item = target.item(alias, 0);
+        let item = self.target_item(target, alias, 0);
         let scan = Plan::Scan(Scan { table: target.oid(), access: Access::All, filter: None, reverse: false });
+        let scan = self.shown(scan);
         let Some(others) = others else { return Ok(From::one(scan, item)) };
         let mut right = self.from_list(others)?;
         if right.items.iter().any(|other| other.name == item.name && other.schema.is_none()) {

@@ -127,7 +127,14 @@ fn view(catalog: &mut Catalog, oid: Oid, name: &str, sql: &str) {
     };
     let sqlparser::ast::Statement::Query(query) = *statement else { panic!("a view is a query") };
     let columns = vec![(Arc::from("id"), Type::INT4.into()), (Arc::from("name"), Type::TEXT.into())];
-    let view = View { columns, query: Arc::from(query), text: sql.to_owned(), materialized: None, uses: Vec::new() };
+    let view = View {
+        columns,
+        query: Arc::from(query),
+        text: sql.to_owned(),
+        materialized: None,
+        uses: Vec::new(),
+        check_option: None,
+    };
     catalog.put_relation(Relation { oid, schema: PUBLIC, name: name.into(), kind: RelationKind::View(view) });
 }
 
