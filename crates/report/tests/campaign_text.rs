@@ -39,6 +39,7 @@ violated[lost-update]: t4 and t5 both overwrote stock[1].n, and t4 had read it b
      = breaks  psi        still satisfies  mvrc, pc
      = fix     let the database do the arithmetic in one UPDATE, or read with SELECT … FOR UPDATE,
                or run both at snapshot isolation and retry
+     = update  one statement instead of 3 and 8, and of 5 and 6: UPDATE stock SET n = n …
      = lock    statements 3 and 5: select n from stock where id = $1 FOR UPDATE
      = run     number 2, seed 102: the command failed with exit code 1
      = again   repeated once, it failed again; no read returned an old version: the order of the
@@ -94,6 +95,9 @@ failed[refused]: the application did not expect that the database refuses statem
      |
    1 | client 1 t1  select id from users where mail = 'a@example.org'
      |                read users[1]=nil
+   2 | client 2 t2  insert into users (mail) values ('a@example.org')
+     |                wrote users[1]=1
+     |                wrote users[1].mail=a@example.org
    3 | client 1 t1  insert into users (mail) values ('a@example.org')
      |              ! 23505 duplicate key value violates unique constraint \"users_mail_key\"
    4 | client 3 t3  update users set seen = seen + 1 where id = 7
@@ -318,7 +322,7 @@ all 3 runs passed at READ COMMITTED (mvrc) in 1.2 s, seed 7
   at serializable the test failed with exit code 3 after the database had refused 2 transactions
   with 40001 or 40P01: at that level an application has to try again
   clients were held for 26 ms in all, so that transactions overlap
-  not supported, 1 time: CREATE POLICY
+  not supported, once: CREATE POLICY
   not supported, 40 times: LISTEN?
 ";
     let found = campaign(&noted, Style::default());

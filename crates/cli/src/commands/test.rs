@@ -309,7 +309,8 @@ fn trouble_words(trouble: &Trouble) -> String {
         _ => return words,
     };
     for (what, times) in unsupported {
-        words.push_str(&format!("\n  not supported, {times} times: {what}"));
+        let often = if *times == 1 { "once".to_owned() } else { format!("{times} times") };
+        words.push_str(&format!("\n  not supported, {often}: {what}"));
     }
     words.push_str("\nwhat the command printed:");
     let lines: Vec<&str> = output.trim_end().lines().collect();

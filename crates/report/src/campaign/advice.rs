@@ -11,6 +11,9 @@ const MOST_CHARS: usize = 300;
 /// What to change so that an anomaly goes away.
 pub(super) fn for_anomaly(failure: &FailedRun, anomaly: &SqlAnomaly) -> Vec<(&'static str, String)> {
     let mut advice = vec![("fix", clean(&anomaly.fix))];
+    if anomaly.id == "lost-update" {
+        advice.extend(one_update(failure, anomaly).map(|words| ("update", words)));
+    }
     // A lock helps where two writers are in each other's way, not where a read went back in time.
     if anomaly.fix.contains("FOR UPDATE") || anomaly.fix.contains("lock") {
         advice.extend(locks(failure, anomaly).into_iter().map(|words| ("lock", words)));
@@ -69,6 +72,25 @@ pub(super) fn for_old_versions() -> Vec<(&'static str, String)> {
 
 fn statements_words(statements: &[usize]) -> String {
     format!("statement{} {}", if statements.len() == 1 { "" } else { "s" }, numbers(statements))
+}
+
+/// Which statements of a lost update can be one, because they read a column and write it back.
+fn one_update(failure: &FailedRun, anomaly: &SqlAnomaly) -> Option<String> {
+    let mut pairs: Vec<String> = Vec::new();
+    let mut statement = String::new();
+    for read in anomaly.edges.iter().filter(|edge| edge.label.starts_with("rw")) {
+        let write = anomaly.edges.iter().find(|edge| edge.to == read.from && edge.label == read.label)?;
+        let (from, to) = (read.statements.0?, write.statements.1?);
+        let text = one_line(&failure.statements.get(to)?.text);
+        if from == to || words_of(&text).first().map(String::as_str) != Some("update") {
+            return None;
+        }
+        let (table, column) = read.label.strip_prefix("rw(")?.strip_suffix(')')?.split_once('[')?;
+        let column = column.rsplit_once("].")?.1;
+        statement = clean(&format!("UPDATE {table} SET {column} = {column} …"));
+        pairs.push(numbers(&[from.min(to), from.max(to)]));
+    }
+    (!pairs.is_empty()).then(|| format!("one statement instead of {}: {statement}", pairs.join(", and of ")))
 }
 
 /// The statements that read what others overwrote, and how each of them locks it.

@@ -37,7 +37,7 @@ pub(super) fn tell(failure: &FailedRun) -> Told {
             headline: "the application did not expect that the database refuses statements of concurrent transactions"
                 .to_owned(),
             advice: advice::for_refusals(failure, refused),
-            statements: around(failure, refused),
+            statements: around(failure, &[refused.as_slice(), &rivals(failure, refused)].concat()),
         },
         Why::Serializable if failure.stale_reads.1 > 0 => Told {
             kind: ("failed", "old version".to_owned()),
@@ -85,6 +85,29 @@ fn around(failure: &FailedRun, statements: &[usize]) -> Vec<usize> {
         statements.contains(&at) || one.txn.is_some() && txns.contains(&(one.connection, &one.txn))
     };
     (0..failure.statements.len()).filter(|&at| is_near(at, &failure.statements[at])).collect()
+}
+
+/// What others wrote to the rows of refused transactions while those were running.
+fn rivals(failure: &FailedRun, refused: &[usize]) -> Vec<usize> {
+    let row = |operation: &SqlOperation| operation.key.split_inclusive(']').next().map(str::to_owned);
+    let mut found = Vec::new();
+    for &at in refused {
+        let Some(own) = failure.statements.get(at) else { continue };
+        let is_own = |one: &SqlStatement| one.connection == own.connection && one.txn == own.txn;
+        let first = failure.statements.iter().position(is_own).unwrap_or(at);
+        let while_it_ran = &failure.statements[first..at];
+        let rows: Vec<String> = while_it_ran
+            .iter()
+            .chain([own])
+            .filter(|one| is_own(one))
+            .flat_map(|one| one.operations.iter().filter_map(row))
+            .collect();
+        let meets =
+            |operation: &SqlOperation| operation.is_write && row(operation).is_some_and(|row| rows.contains(&row));
+        let others = while_it_ran.iter().enumerate().filter(|(_, one)| one.connection != own.connection);
+        found.extend(others.filter(|(_, one)| one.operations.iter().any(meets)).map(|(place, _)| first + place));
+    }
+    found
 }
 
 /// Which run it was and how it ended.
@@ -188,7 +211,7 @@ pub(super) fn notes(campaign: &Campaign) -> Vec<String> {
         notes.push(format!("clients were held for {} ms in all, so that transactions overlap", campaign.held_ms));
     }
     for (what, times) in &campaign.unsupported {
-        notes.push(format!("not supported, {}: {}", count(*times as usize, "time"), clean(what)));
+        notes.push(format!("not supported, {}: {}", often(*times as usize), clean(what)));
     }
     notes
 }
