@@ -15,17 +15,22 @@ use seen::{Named, Seen};
 /// Print which of Hermitage's anomalies are possible at which level
 #[derive(clap::Args)]
 #[command(after_help = "\
-A PostgreSQL is asked for its three levels; Skew for each of its own, with many seeds, since an anomaly that a level
-allows does not happen in every run. Examples:
-  skew-bench hermitage --url postgres://127.0.0.1:5432/x --levels 'read committed,repeatable read,serializable'
-  skew-bench hermitage --url postgres://127.0.0.1:5433/x --seeds 200 --markdown bench/results/hermitage.md")]
+Skew is run at each of its levels with many seeds, since an anomaly that a level allows does not happen in every run; a
+PostgreSQL at its three. Hermitage thinks in rows, so Skew should too. Example:
+  skew serve --port 5433 --recency none --granularity row
+  skew-bench hermitage --url postgres://127.0.0.1:5433/x --reference postgres://127.0.0.1:5432/x \\
+    --seeds 200 --markdown bench/results/hermitage.md")]
 pub(crate) struct Arguments {
-    /// The server
+    /// A Skew
     #[arg(long)]
     url: Url,
 
-    /// Levels by Skew's ids, or by SQL's names
-    #[arg(long, value_delimiter = ',', default_value = "ru,rc,ra,cc,pc,psi,si,ser,mvrc")]
+    /// A real PostgreSQL, for its three levels
+    #[arg(long)]
+    reference: Option<Url>,
+
+    /// Skew's levels
+    #[arg(long, value_delimiter = ',', default_value = "ru,rc,ra,cc,mvrc,pc,psi,si,ser")]
     levels: Vec<String>,
 
     /// Runs of each script at each of Skew's levels
@@ -46,38 +51,84 @@ enum Found {
     Unclear(String),
 }
 
+/// PostgreSQL's levels, and which of ours each is.
+const POSTGRESQL: [(&str, &str); 3] = [("READ COMMITTED", "mvrc"), ("REPEATABLE READ", "si"), ("SERIALIZABLE", "ser")];
+
 /// Runs the scripts and prints the table.
 pub(crate) fn run(arguments: &Arguments, out: &mut impl Write) -> io::Result<()> {
-    let database = FreshDatabase::create(&arguments.url, &format!("hermitage_{}", std::process::id()))?;
-    let mut server = Server::open(database.url())?;
-    let mut table = heading();
-    for level in &arguments.levels {
+    let mut page = Page { table: heading(), wrong: Vec::new() };
+    let name = format!("hermitage_{}", std::process::id());
+    {
+        let database = FreshDatabase::create(&arguments.url, &name)?;
+        let mut server = Server::open(database.url())?;
+        for level in &arguments.levels {
+            let found = |anomaly: &Anomaly| on_skew(&mut server, anomaly, level, arguments.seeds);
+            page.line(level, level, found)?;
+        }
+    }
+    if let Some(reference) = &arguments.reference {
+        let database = FreshDatabase::create(reference, &name)?;
+        let mut server = Server::open(database.url())?;
+        for (name, level) in POSTGRESQL {
+            page.line(&format!("PostgreSQL {name}"), level, |anomaly| on_postgresql(&mut server, anomaly, name))?;
+        }
+    }
+    let text = page.text();
+    out.write_all(text.as_bytes())?;
+    if let Some(path) = &arguments.markdown {
+        let seeds = arguments.seeds;
+        let text = format!(
+            "# Hermitage's anomalies\n\nWhat `skew-bench hermitage --seeds {seeds}` found: *possible*, with the number of \
+             runs of {seeds} that showed it, or *impossible* (PostgreSQL does the same in every run). Skew was started with \
+             `skew serve --recency none --granularity row`.\n\n{text}"
+        );
+        fs::write(path, text)?;
+    }
+    Ok(())
+}
+
+/// What is printed.
+struct Page {
+    table: String,
+    /// Where the table is not what the levels' definitions say.
+    wrong: Vec<String>,
+}
+
+impl Page {
+    /// A line of the table: a level, and which of ours it is.
+    fn line(
+        &mut self,
+        shown: &str,
+        level: &str,
+        mut found: impl FnMut(&Anomaly) -> io::Result<Found>,
+    ) -> io::Result<()> {
         let mut cells = Vec::new();
         for anomaly in &ANOMALIES {
-            let found = try_out(&mut server, anomaly, level, arguments.seeds)?;
-            if let Found::Unclear(why) = &found {
-                writeln!(out, "{level}, {} {}: {why}", anomaly.id, anomaly.variant)?;
+            let found = found(anomaly)?;
+            let allowed = anomaly.allowed.contains(&level);
+            match &found {
+                Found::Unclear(why) => self.wrong.push(format!("{shown}, {}: {why}", name(anomaly))),
+                Found::Possible(_) if allowed => {}
+                Found::Impossible if !allowed => {}
+                _ => self.wrong.push(format!("{shown}, {}: {}", name(anomaly), found.cell())),
             }
             cells.push(found.cell());
         }
-        table.push_str(&format!("| {level} | {} |\n", cells.join(" | ")));
+        self.table.push_str(&format!("| {shown} | {} |\n", cells.join(" | ")));
+        Ok(())
     }
-    out.write_all(table.as_bytes())?;
-    for anomaly in &ANOMALIES {
-        writeln!(out, "{}: {}", name(anomaly), anomaly.story)?;
-    }
-    if let Some(path) = &arguments.markdown {
-        let mut page = format!(
-            "# Hermitage's anomalies\n\nWhat `skew-bench hermitage` found with {} runs of each script at each level: \
-             *possible*, with the number of runs that showed it, or *impossible*.\n\n{table}\n",
-            arguments.seeds
-        );
-        for anomaly in &ANOMALIES {
-            page.push_str(&format!("- **{}**: {}\n", name(anomaly), anomaly.story));
+
+    fn text(&self) -> String {
+        let mut text = format!("{}\n", self.table);
+        match self.wrong.is_empty() {
+            true => text.push_str("Every cell is what the level's definition says.\n\n"),
+            false => text.push_str(&format!("Not what the definitions say:\n- {}\n\n", self.wrong.join("\n- "))),
         }
-        fs::write(path, page)?;
+        for anomaly in &ANOMALIES {
+            text.push_str(&format!("- **{}**: {}\n", name(anomaly), anomaly.story));
+        }
+        text
     }
-    Ok(())
 }
 
 fn name(anomaly: &Anomaly) -> String {
@@ -102,30 +153,39 @@ impl Found {
     }
 }
 
-fn try_out(server: &mut Server, anomaly: &Anomaly, level: &str, seeds: u64) -> io::Result<Found> {
-    // SQL's names have a space or are long; Skew's ids are neither, and are set for the whole database.
-    let by_name = level.contains(' ') || level.eq_ignore_ascii_case("serializable");
-    let (begin, seeds) = match by_name {
-        true => (format!("BEGIN ISOLATION LEVEL {}", level.to_ascii_uppercase()), 1),
-        false => ("BEGIN".to_owned(), seeds),
-    };
-    let named = Named::parse(anomaly.script, &begin);
+fn on_skew(server: &mut Server, anomaly: &Anomaly, level: &str, seeds: u64) -> io::Result<Found> {
+    let named = Named::parse(anomaly.script, "BEGIN");
+    server.control("SELECT skew.isolation('ser')").ok()?;
+    server.set_up(&named.script)?;
+    server.control("SELECT skew.checkpoint()").ok()?;
+    server.control(&format!("SELECT skew.isolation('{level}')")).ok()?;
     let mut shown = 0;
     for seed in 1..=seeds {
-        server.set_up(&named.script)?;
-        if !by_name {
-            server.control(&format!("SELECT skew.seed({seed})"));
-            server.control(&format!("SELECT skew.isolation('{level}')")).ok()?;
+        server.control(&format!("SELECT skew.reset({seed})")).ok()?;
+        match is_shown(server, anomaly, &named)? {
+            Ok(yes) => shown += u64::from(yes),
+            Err(why) => return Ok(Found::Unclear(why)),
         }
-        let transcript = server.play(&named.script)?;
-        let run = Seen::new(&named, &transcript);
-        if let Some(why) = run.trouble() {
-            return Ok(Found::Unclear(why));
-        }
-        shown += u64::from((anomaly.shown)(&run));
     }
-    Ok(match shown {
-        0 => Found::Impossible,
-        runs => Found::Possible(runs),
+    Ok(if shown > 0 { Found::Possible(shown) } else { Found::Impossible })
+}
+
+fn on_postgresql(server: &mut Server, anomaly: &Anomaly, level: &str) -> io::Result<Found> {
+    let named = Named::parse(anomaly.script, &format!("BEGIN ISOLATION LEVEL {level}"));
+    server.set_up(&named.script)?;
+    Ok(match is_shown(server, anomaly, &named)? {
+        Ok(true) => Found::Possible(1),
+        Ok(false) => Found::Impossible,
+        Err(why) => Found::Unclear(why),
+    })
+}
+
+/// Whether a run shows the anomaly, unless a statement failed that should not.
+fn is_shown(server: &mut Server, anomaly: &Anomaly, named: &Named) -> io::Result<Result<bool, String>> {
+    let transcript = server.play(&named.script)?;
+    let run = Seen::new(named, &transcript);
+    Ok(match run.trouble() {
+        Some(why) => Err(why),
+        None => Ok((anomaly.shown)(&run)),
     })
 }

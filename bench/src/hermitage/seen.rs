@@ -63,13 +63,15 @@ impl<'a> Seen<'a> {
         rows(outcome.unwrap_or_default())
     }
 
+    /// What a named statement came to.
+    pub(super) fn tag(&self, name: &str) -> &str {
+        let outcome = self.named.names.get(name).and_then(|&step| self.transcript.outcome(&self.named.script, step));
+        outcome.unwrap_or_default()
+    }
+
     /// The value of a row in a named result.
     pub(super) fn value(&self, name: &str, id: i64) -> Option<i64> {
         self.rows(name).into_iter().find(|(row, _)| *row == id).map(|(_, value)| value)
-    }
-
-    pub(super) fn rows_at_end(&self) -> Vec<(i64, i64)> {
-        self.transcript.tables.first().map_or(Vec::new(), |table| rows(table))
     }
 
     /// The first statement that failed otherwise than by a conflict, with its error.

@@ -3,15 +3,13 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use skew_model::TxnId;
-
 use crate::catalog::Table;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::RowRef;
 use crate::ir::RowCheck;
 use crate::session::Constraints;
 use crate::storage::World;
-use crate::storage::look::Looked;
+use crate::storage::look::{Claim, Looked, Stake};
 use crate::storage::rows::after;
 use crate::storage::table::{BoundIndex, BoundKey, BoundTable};
 use crate::types::{Datum, compare, text};
@@ -73,38 +71,68 @@ impl World<'_> {
         own: Option<RowRef>,
         which: impl Fn(&BoundIndex) -> bool,
     ) -> Result<Option<(&'b BoundIndex, RowRef)>> {
+        self.conflict_in(bound, values, own, Entering::OneByOne, which)
+    }
+
+    /// The same for ON CONFLICT, which enters no index before it has looked at all that it names.
+    pub(crate) fn find_arbitrated<'b>(
+        &mut self,
+        bound: &'b Arc<BoundTable>,
+        values: &[Datum],
+        which: impl Fn(&BoundIndex) -> bool,
+    ) -> Result<Option<(&'b BoundIndex, RowRef)>> {
+        self.conflict_in(bound, values, None, Entering::Later, which)
+    }
+
+    fn conflict_in<'b>(
+        &mut self,
+        bound: &'b Arc<BoundTable>,
+        values: &[Datum],
+        own: Option<RowRef>,
+        entering: Entering,
+        which: impl Fn(&BoundIndex) -> bool,
+    ) -> Result<Option<(&'b BoundIndex, RowRef)>> {
         if self.db.options.constraints == Constraints::Weak {
             return Ok(None);
         }
+        let mut passed = Vec::new();
         for index in bound.indexes.iter().filter(|index| index.unique && which(index)) {
             let Some(keys) = self.index_values(bound, index, values)? else { continue };
             if index.is_distinct(&keys) {
                 continue;
             }
-            if let Some(row) = self.find_unique(bound, index, &keys, own)? {
-                return Ok(Some((index, RowRef { table: bound.relation.oid, key: row })));
+            if let Some(row) = self.find_unique(bound, index, &keys, own, &passed)? {
+                return Ok(Some((index, RowRef::seen(bound.relation.oid, row))));
+            }
+            if entering == Entering::OneByOne {
+                passed.push(Claim { index: index.oid, key: index.encode(&keys) });
             }
         }
         Ok(None)
     }
 
     /// The row that has these values in a unique index, our own one apart, on the committed state. Waits for those who
-    /// are about to put one there or to take one away.
+    /// are about to put one there or to take one away. Meanwhile others wait for the keys of the indexes before.
     pub(crate) fn find_unique(
         &mut self,
         bound: &Arc<BoundTable>,
         index: &BoundIndex,
         keys: &[Datum],
         own: Option<RowRef>,
+        passed: &[Claim],
     ) -> Result<Option<u32>> {
+        let owner = self.owner();
         loop {
-            let mut open = Vec::new();
+            let mut open = self.claims_of_others(index, keys);
             for row in self.candidates(bound, index, keys)? {
                 if own.is_some_and(|own| own.key == row) {
                     continue;
                 }
                 match self.row_matches(bound, index, keys, row)? {
-                    Matched::Yes => return Ok(Some(row)),
+                    Matched::Yes => match self.writers_of(bound, row)? {
+                        writers if writers.is_empty() => return Ok(Some(row)),
+                        writers => open.extend(writers),
+                    },
                     Matched::No => {}
                     Matched::Open(running) => open.extend(running),
                 }
@@ -112,8 +140,41 @@ impl World<'_> {
             if open.is_empty() {
                 return Ok(None);
             }
-            self.wait_for_transactions(&open)?;
+            if !passed.is_empty() {
+                self.db.claims.insert(owner, passed.to_vec());
+            }
+            let waited = self.wait_for_stakes(&open);
+            self.db.claims.remove(&owner);
+            if waited.is_err() {
+                self.db.locks.reconsider(owner);
+                self.db.changed();
+            }
+            waited?;
         }
+    }
+
+    /// Those who wait before they can put the same key into the index.
+    fn claims_of_others(&mut self, index: &BoundIndex, keys: &[Datum]) -> Vec<Stake> {
+        if self.db.claims.is_empty() {
+            return Vec::new();
+        }
+        let (own, claim) = (self.owner(), Claim { index: index.oid, key: index.encode(keys) });
+        let claims = self.db.claims.iter().filter(|(owner, claims)| **owner != own && claims.contains(&claim));
+        claims.map(|(&owner, _)| Stake::Claim { owner, claim: claim.clone() }).collect()
+    }
+
+    /// Where writers lock: who is changing a row, even if they leave its key alone. PostgreSQL waits for them too, because
+    /// what they make is another version.
+    fn writers_of(&mut self, bound: &Arc<BoundTable>, row: u32) -> Result<Vec<Stake>> {
+        let mut writers = Vec::new();
+        if self.writers_lock() {
+            for key in self.keys_of(RowRef::seen(bound.relation.oid, row))? {
+                if let Looked::Open(running) = self.look_settled(key)? {
+                    writers.extend(running);
+                }
+            }
+        }
+        Ok(writers)
     }
 
     /// Rows that may have these values in an index.
@@ -226,12 +287,21 @@ impl World<'_> {
     }
 }
 
+/// When a new row enters unique indexes: whoever comes later waits for it there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Entering {
+    /// Each as soon as nobody is in the way.
+    OneByOne,
+    /// None yet.
+    Later,
+}
+
 /// Whether a row has the values that were asked for.
 pub(crate) enum Matched {
     Yes,
     No,
     /// It depends on how these end.
-    Open(Vec<TxnId>),
+    Open(Vec<Stake>),
 }
 
 /// Whether two values of a column are equal.

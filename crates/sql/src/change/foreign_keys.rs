@@ -3,13 +3,15 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
+use skew_model::Level;
+
 use crate::catalog::{Action, ForeignKey, Oid, Timing};
 use crate::change::Event;
 use crate::change::constraints::{Matched, equal};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::RowRef;
 use crate::ir::LockStrength;
-use crate::session::Constraints;
+use crate::session::{ChoiceKind, Constraints};
 use crate::storage::World;
 use crate::storage::locks::{Duration, Mode, Resource};
 use crate::storage::look::Looked;
@@ -231,7 +233,7 @@ impl World<'_> {
             return Ok(());
         }
         let values = self.look_row(bound.table(), row)?;
-        let own = RowRef { table, key: row };
+        let own = RowRef::seen(table, row);
         let is = |index: &crate::storage::table::BoundIndex| index.deferrable.is_some_and(|(oid, _)| oid == constraint);
         match self.find_conflict(&bound, &values, Some(own), is)? {
             Some((index, _)) => Err(self.duplicate(&bound, index, &values)),
@@ -282,6 +284,9 @@ impl World<'_> {
         let keys: Vec<Datum> = order.into_iter().map(|at| values[at].clone()).collect();
         'again: loop {
             for row in self.candidates(parent, index, &keys)? {
+                if !self.parent_is_in_snapshot(row)? {
+                    continue;
+                }
                 // An insert that has not committed is not there; a delete that has not, may be taken back.
                 let committed = match self.look_settled(row)? {
                     Looked::Settled(existence) => existence.is_some(),
@@ -293,7 +298,7 @@ impl World<'_> {
                 match self.row_matches(parent, index, &keys, row)? {
                     Matched::No => {}
                     Matched::Open(running) => {
-                        self.wait_for_transactions(&running)?;
+                        self.wait_for_stakes(&running)?;
                         continue 'again;
                     }
                     Matched::Yes => {
@@ -309,6 +314,19 @@ impl World<'_> {
             }
             return Ok(false);
         }
+    }
+
+    /// Where snapshots are exact, a row that came later is not there, and one that went cannot be kept there.
+    fn parent_is_in_snapshot(&mut self, row: u32) -> Result<bool> {
+        let one_snapshot = matches!(self.level(), Level::Si | Level::Ser | Level::Sser);
+        if self.db.options.choice != ChoiceKind::Postgres || !one_snapshot || !self.changed_since_snapshot(row)? {
+            return Ok(true);
+        }
+        if self.look(row)?.is_some() {
+            return Ok(false);
+        }
+        let message = "could not serialize access due to concurrent update";
+        Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, message))
     }
 
     fn check_parent(
@@ -330,7 +348,16 @@ impl World<'_> {
         if changes {
             self.fire_before_statement(&bound, event, &key.columns)?;
         }
-        let rows = self.referring_rows(&bound, &key, values)?;
+        let rows = loop {
+            let rows = self.referring_rows(&bound, &key, values)?;
+            let Some(&first) = rows.first() else { break rows };
+            let (resource, mode) = (Resource::Row(first), Mode::Row(LockStrength::KeyShare));
+            if changes || self.db.locks.is_free(self.owner(), &resource, mode) {
+                break rows;
+            }
+            // Somebody is about to delete it.
+            self.lock(&resource, mode, Duration::Transaction)?;
+        };
         if changes && rows.is_empty() {
             return self.fire_after_statement(&bound, event, &key.columns, more);
         }
@@ -347,9 +374,11 @@ impl World<'_> {
             }
             Action::Cascade if new.is_none() => {
                 for row in rows {
-                    let row = RowRef { table: child, key: row };
+                    let row = RowRef::seen(child, row);
                     self.lock_to_write(row, LockStrength::Update)?;
-                    self.delete_one(&bound, row, more)?;
+                    if self.refers(&bound, &key, row.key, values)? {
+                        self.delete_one(&bound, row, more)?;
+                    }
                 }
                 self.fire_after_statement(&bound, event, &key.columns, more)
             }
@@ -360,8 +389,11 @@ impl World<'_> {
                     _ => vec![Datum::Null; key.columns.len()],
                 };
                 for row in rows {
-                    let row = RowRef { table: child, key: row };
+                    let row = RowRef::seen(child, row);
                     self.lock_to_write(row, LockStrength::NoKeyUpdate)?;
+                    if !self.refers(&bound, &key, row.key, values)? {
+                        continue;
+                    }
                     let changes = key.columns.iter().copied().zip(new.iter().cloned()).collect();
                     self.update_one(&bound, row, changes, more)?;
                 }
@@ -406,19 +438,25 @@ impl World<'_> {
         };
         let mut rows = Vec::new();
         for row in candidates {
-            if self.look(row)?.is_none() || rows.contains(&row) {
-                continue;
-            }
-            let mut all = true;
-            for (&position, value) in key.columns.iter().zip(values) {
-                let found = self.look_column(table, row, position)?;
-                all &= !found.is_null() && equal(table, position, &found, value);
-            }
-            if all {
+            if !rows.contains(&row) && self.refers(bound, key, row, values)? {
                 rows.push(row);
             }
         }
         Ok(rows)
+    }
+
+    /// Whether a row is there and refers to a key.
+    fn refers(&mut self, bound: &Arc<BoundTable>, key: &ForeignKey, row: u32, values: &[Datum]) -> Result<bool> {
+        if self.look(row)?.is_none() {
+            return Ok(false);
+        }
+        for (&position, value) in key.columns.iter().zip(values) {
+            let found = self.look_column(bound.table(), row, position)?;
+            if found.is_null() || !equal(bound.table(), position, &found, value) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn key_is_there(&mut self, parent: &Arc<BoundTable>, key: &ForeignKey, values: &[Datum]) -> Result<bool> {

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use skew_model::Level;
+use skew_model::{Key, Level};
 
 use crate::change::{Changed, Check, Done, Event};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{LockOutcome, RowRef, Run, Slot, Tuple};
 use crate::ir::{Insert, LockStrength, OnConflict};
+use crate::session::transaction::store_error;
 use crate::storage::World;
 use crate::storage::locks::TableMode;
 use crate::storage::table::{BoundIndex, BoundTable};
@@ -101,7 +102,7 @@ impl World<'_> {
         let Some(mut values) = fired else { return Ok(None) };
         self.complete_row(bound, &mut values)?;
         let arbiter = |index: &BoundIndex| conflict.arbiters.is_empty() || conflict.arbiters.contains(&index.oid);
-        let Some((_, existing)) = self.find_conflict(bound, &values, None, arbiter)? else {
+        let Some((_, existing)) = self.find_arbitrated(bound, &values, arbiter)? else {
             if let Some((index, _)) = self.find_conflict(bound, &values, None, |index| index.deferrable.is_none())? {
                 return Err(self.duplicate(bound, index, &values));
             }
@@ -120,10 +121,13 @@ impl World<'_> {
         }
         self.must_be_visible(existing)?;
         let strength = self.strength(bound, assignments.iter().map(|assignment| assignment.column));
-        if self.lock_to_write(existing, strength)? == LockOutcome::Gone {
+        let existing = match self.lock_to_write(existing, strength)? {
+            LockOutcome::Locked(row) | LockOutcome::Changed(row) => row.newest(),
             // It was deleted while we waited for it: try again from the beginning.
-            return self.insert_or(bound, values, conflict, run, new_rows, checks);
-        }
+            LockOutcome::Gone | LockOutcome::Skipped => {
+                return self.insert_or(bound, values, conflict, run, new_rows, checks);
+            }
+        };
         let mut tuple = Tuple::of(Slot::Row(existing));
         tuple.push(Slot::Values(values.into()));
         if let Some(condition) = condition
@@ -141,9 +145,8 @@ impl World<'_> {
 
     /// The row that stands in the way was seen: at its newest version, or the transaction cannot go on.
     fn must_be_visible(&mut self, row: RowRef) -> Result<()> {
-        self.cells.remove(&row.key);
-        self.newest.insert(row.key);
-        let seen = self.read(row.key, row.key)?;
+        let txn = self.txn()?;
+        let seen = self.db.store.read_under_lock(txn, Key(row.key)).map_err(|error| store_error(&error))?;
         if seen.is_none() && matches!(self.level(), Level::Si | Level::Ser | Level::Sser) {
             let message = "could not serialize access due to concurrent update";
             return Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, message));
@@ -153,10 +156,7 @@ impl World<'_> {
 
     /// How strongly a row is locked that gets new values in these columns: UPDATE if others may refer to one of them.
     pub(crate) fn strength(&self, bound: &BoundTable, mut columns: impl Iterator<Item = usize>) -> LockStrength {
-        let in_key = |position: usize| {
-            let unique = bound.indexes.iter().filter(|index| index.unique && index.predicate.is_none());
-            unique.filter_map(BoundIndex::key_columns).any(|key| key.contains(&position))
-        };
+        let in_key = |position: usize| bound.referable().any(|key| key == position);
         if columns.any(in_key) { LockStrength::Update } else { LockStrength::NoKeyUpdate }
     }
 }

@@ -6,8 +6,8 @@ use skew_model::Level;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{LockOutcome, RowRef};
 use crate::ir::{LockStrength, LockWait};
-use crate::session::ChoiceKind;
 use crate::session::transaction::store_error;
+use crate::session::{ChoiceKind, Granularity};
 use crate::storage::World;
 use crate::storage::locks::{Duration, Mode, Resource, TableMode};
 use crate::types::Datum;
@@ -22,79 +22,158 @@ impl World<'_> {
     ) -> Result<LockOutcome> {
         self.lock_table(row.table, TableMode::RowShare)?;
         let (resource, mode) = (Resource::Row(row.key), Mode::Row(strength));
+        if self.looks_from_exact_snapshot() {
+            let minds = self.minds(row, strength)?;
+            self.must_be_unchanged(row, strength, &minds)?;
+        }
         if wait != LockWait::Block && !self.db.locks.is_free(self.owner(), &resource, mode) {
             return match wait {
                 LockWait::SkipLocked => Ok(LockOutcome::Skipped),
                 _ => Err(self.not_available(row)),
             };
         }
-        self.lock(&resource, mode, Duration::Transaction)?;
-        self.look_again(row)
+        self.lock_and_look(row, strength)
     }
 
     /// Locks a row that is about to be written: until the transaction ends where writers lock; elsewhere it only waits
     /// for those who have locked it explicitly.
     pub(crate) fn lock_to_write(&mut self, row: RowRef, strength: LockStrength) -> Result<LockOutcome> {
-        let (resource, mode) = (Resource::Row(row.key), Mode::Row(strength));
         if self.writers_lock() {
-            self.lock(&resource, mode, Duration::Transaction)?;
-            return self.look_again(row);
+            return self.lock_and_look(row, strength);
         }
+        let (resource, mode) = (Resource::Row(row.key), Mode::Row(strength));
         let owner = self.owner();
         if !self.db.locks.is_free(owner, &resource, mode) {
             let mark = self.db.locks.mark(owner);
             self.lock(&resource, mode, Duration::Transaction)?;
             self.db.locks.release_since(owner, mark);
             self.db.changed();
-            return self.look_again(row);
+            return self.look_again(row, strength);
         }
-        Ok(LockOutcome::Locked)
+        Ok(LockOutcome::Locked(row))
+    }
+
+    /// Locks a row until the transaction ends. One that is not there any more stays unlocked.
+    fn lock_and_look(&mut self, row: RowRef, strength: LockStrength) -> Result<LockOutcome> {
+        let owner = self.owner();
+        let mark = self.db.locks.mark(owner);
+        let (resource, mode) = (Resource::Row(row.key), Mode::Row(strength));
+        if self.looks_from_exact_snapshot() {
+            let minds = self.minds(row, strength)?;
+            self.lock_unless_changed(&resource, mode, &minds)?;
+        } else {
+            self.lock(&resource, mode, Duration::Transaction)?;
+        }
+        let outcome = self.look_again(row, strength)?;
+        if outcome == LockOutcome::Gone {
+            self.db.locks.release_since(owner, mark);
+            self.db.changed();
+        }
+        Ok(outcome)
     }
 
     /// The row is locked: the statement sees its newest version from now on, if it may.
-    fn look_again(&mut self, row: RowRef) -> Result<LockOutcome> {
-        let keys = self.keys_of(row)?;
-        let seen: Vec<(u32, Option<Datum>)> =
-            keys.iter().filter_map(|key| self.cells.remove(key).map(|value| (*key, value))).collect();
-        let level = self.level();
-        let snapshot = matches!(level, Level::Si | Level::Ser | Level::Sser | Level::Psi);
-        if snapshot {
-            let exact = self.db.options.choice == ChoiceKind::Postgres;
-            let keys: Vec<(u32, Option<Datum>)> =
-                if exact { keys.into_iter().map(|key| (key, None)).collect() } else { seen.clone() };
-            for (key, value) in &keys {
-                let changed = match exact {
-                    true => self.changed_since_snapshot(*key)?,
-                    false => !same(self.look(*key)?.as_ref(), value.as_ref()),
-                };
-                if changed {
-                    let what = if self.look(row.key)?.is_none() { "delete" } else { "update" };
-                    let message = format!("could not serialize access due to concurrent {what}");
-                    return Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, message));
+    fn look_again(&mut self, row: RowRef, strength: LockStrength) -> Result<LockOutcome> {
+        match self.level() {
+            Level::Si | Level::Ser | Level::Sser | Level::Psi => {
+                let minds = self.minds(row, strength)?;
+                return self.must_be_unchanged(row, strength, &minds);
+            }
+            Level::Mvrc if strength == LockStrength::KeyShare => {
+                let minds = self.minds(row, strength)?;
+                if !self.have_changed(&minds)? {
+                    return Ok(LockOutcome::Locked(row));
                 }
             }
-            self.cells.extend(seen);
-            return Ok(LockOutcome::Locked);
+            _ => {}
         }
-        self.newest.insert(row.key);
+        let keys = self.keys_of(row)?;
         let txn = self.txn()?;
         for key in &keys {
             let withdrawn = self.db.store.withdraw_reads(txn, Key(*key), 1);
             withdrawn.map_err(|error| store_error(&error))?;
         }
-        if self.read(row.key, row.key)?.is_none() {
+        let newest = row.newest();
+        if self.read(row.key, newest)?.is_none() {
             return Ok(LockOutcome::Gone);
         }
-        for (key, value) in &seen {
-            if !same(self.read(*key, row.key)?.as_ref(), value.as_ref()) {
-                return Ok(LockOutcome::Changed(row));
+        for key in keys {
+            let Some(seen) = self.cells.get(&key).cloned() else { continue };
+            if !is_same(self.read(key, newest)?.as_ref(), seen.as_ref()) {
+                return Ok(LockOutcome::Changed(newest));
             }
         }
-        Ok(LockOutcome::Locked)
+        Ok(LockOutcome::Locked(newest))
+    }
+
+    /// Where all statements look from one snapshot, a row that has changed since cannot be locked.
+    fn must_be_unchanged(&mut self, row: RowRef, strength: LockStrength, keys: &[u32]) -> Result<LockOutcome> {
+        if !self.have_changed(keys)? {
+            self.must_see_changes(row, keys)?;
+            // Exact snapshots show the newest version then; others have to be asked for it.
+            let shown = strength == LockStrength::KeyShare || self.db.options.choice == ChoiceKind::Postgres;
+            return Ok(LockOutcome::Locked(if shown { row } else { row.newest() }));
+        }
+        let what = if self.look(row.key)?.is_none() { "delete" } else { "update" };
+        let message = format!("could not serialize access due to concurrent {what}");
+        Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, message))
+    }
+
+    /// Where writers lock whole rows they conflict by rows: what others have changed of one meanwhile has to be seen, even
+    /// if the statement does not need it.
+    fn must_see_changes(&mut self, row: RowRef, keys: &[u32]) -> Result<()> {
+        if self.writers_lock() {
+            for &key in keys {
+                if self.changed_since_snapshot(key)? {
+                    self.read(key, row.newest())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether somebody has committed other values of cells: since the snapshot where snapshots are exact, else than what
+    /// the statement has seen.
+    fn have_changed(&mut self, keys: &[u32]) -> Result<bool> {
+        let exact = self.db.options.choice == ChoiceKind::Postgres;
+        for &key in keys {
+            let changed = match (exact, self.cells.get(&key).cloned()) {
+                (true, _) => self.changed_since_snapshot(key)?,
+                (false, Some(seen)) => !is_same(self.look(key)?.as_ref(), seen.as_ref()),
+                (false, None) => false,
+            };
+            if changed {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn looks_from_exact_snapshot(&self) -> bool {
+        self.db.options.choice == ChoiceKind::Postgres && matches!(self.level(), Level::Si | Level::Ser | Level::Sser)
+    }
+
+    /// The cells of a row whose changes matter to who locks it so: who only keeps the key there does not mind others.
+    fn minds(&mut self, row: RowRef, strength: LockStrength) -> Result<Vec<u32>> {
+        if strength != LockStrength::KeyShare {
+            return self.keys_of(row);
+        }
+        let bound = self.bound_table(row.table)?;
+        let table = bound.table();
+        let mut keys = vec![row.key];
+        for position in bound.referable() {
+            if !table.clustered.contains(&position) {
+                keys.push(self.cell_key(table, row.key, table.columns[position].cell));
+            }
+        }
+        Ok(keys)
     }
 
     /// The existence cell and the cells of a row.
-    fn keys_of(&mut self, row: RowRef) -> Result<Vec<u32>> {
+    pub(super) fn keys_of(&mut self, row: RowRef) -> Result<Vec<u32>> {
+        if self.db.options.granularity == Granularity::Row {
+            return Ok(vec![row.key]);
+        }
         let relation = self.relation(row.table)?;
         let table = crate::storage::world::as_table(&relation)?;
         let mut keys = vec![row.key];
@@ -107,7 +186,7 @@ impl World<'_> {
     }
 
     /// Whether somebody has committed a version of a cell since the transaction's snapshot.
-    fn changed_since_snapshot(&mut self, key: u32) -> Result<bool> {
+    pub(super) fn changed_since_snapshot(&mut self, key: u32) -> Result<bool> {
         let txn = self.txn()?;
         self.db.store.changed_since_snapshot(txn, Key(key)).map_err(|error| store_error(&error))
     }
@@ -120,7 +199,7 @@ impl World<'_> {
 }
 
 /// Whether two cells hold the same for sure. What cannot be told apart cheaply counts as changed, and is checked again.
-fn same(one: Option<&Datum>, two: Option<&Datum>) -> bool {
+pub(crate) fn is_same(one: Option<&Datum>, two: Option<&Datum>) -> bool {
     match (one, two) {
         (None, None) => true,
         (Some(one), Some(two)) => match (one, two) {
@@ -137,7 +216,7 @@ fn same(one: Option<&Datum>, two: Option<&Datum>) -> bool {
             (Datum::Numeric(one), Datum::Numeric(two)) => std::sync::Arc::ptr_eq(one, two) || one == two,
             (Datum::Array(one), Datum::Array(two)) => {
                 one.items.len() == two.items.len()
-                    && one.items.iter().zip(&two.items).all(|(one, two)| same(Some(one), Some(two)))
+                    && one.items.iter().zip(&two.items).all(|(one, two)| is_same(Some(one), Some(two)))
             }
             (Datum::Jsonb(one), Datum::Jsonb(two)) => std::sync::Arc::ptr_eq(one, two),
             (Datum::Enum(one), Datum::Enum(two)) => one.label == two.label,

@@ -22,7 +22,7 @@ impl World<'_> {
         let mut touched = FxHashSet::default();
         for tuple in run.tuples(self, &merge.input)? {
             self.check()?;
-            let target = match tuple.slot(0) {
+            let mut target = match tuple.slot(0) {
                 Slot::Row(row) => Some(*row),
                 _ => None,
             };
@@ -30,11 +30,16 @@ impl World<'_> {
             if let Some(row) = target {
                 self.must_be_undisturbed(row, Event::Update)?;
                 match self.lock_to_write(row, LockStrength::Update)? {
-                    LockOutcome::Locked => {}
-                    LockOutcome::Changed(_) => match run.recheck(self, &merge.input, &tuple)? {
-                        Some(again) => tuple = again,
-                        None => continue,
-                    },
+                    LockOutcome::Locked(row) => {
+                        tuple.set(0, Slot::Row(row));
+                        target = Some(row);
+                    }
+                    LockOutcome::Changed(row) => {
+                        tuple.set(0, Slot::Row(row));
+                        target = Some(row);
+                        let Some(again) = run.recheck(self, &merge.input, &tuple)? else { continue };
+                        tuple = again;
+                    }
                     LockOutcome::Skipped | LockOutcome::Gone => continue,
                 }
             }

@@ -13,7 +13,7 @@ pub(crate) mod constraints;
 mod delete;
 pub mod foreign_keys;
 mod insert;
-mod lock;
+pub(crate) mod lock;
 mod merge;
 mod triggers;
 mod update;

@@ -65,7 +65,7 @@ impl World<'_> {
     ) -> Result<Vec<(RowRef, Tuple)>> {
         let mut seen = FxHashSet::default();
         let mut rows = Vec::new();
-        for tuple in run.tuples(self, input)? {
+        for mut tuple in run.tuples(self, input)? {
             let &Slot::Row(row) = tuple.slot(0) else {
                 return Err(SqlError::unsupported("a change of something that is no row of a table"));
             };
@@ -75,8 +75,12 @@ impl World<'_> {
             self.check()?;
             self.must_be_undisturbed(row, event)?;
             match self.lock_to_write(row, strength)? {
-                LockOutcome::Locked => rows.push((row, tuple)),
+                LockOutcome::Locked(row) => {
+                    tuple.set(0, Slot::Row(row));
+                    rows.push((row, tuple));
+                }
                 LockOutcome::Changed(row) => {
+                    tuple.set(0, Slot::Row(row));
                     if let Some(tuple) = run.recheck(self, input, &tuple)? {
                         rows.push((row, tuple));
                     }

@@ -17,6 +17,30 @@ pub struct RowRef {
     pub table: Oid,
     /// The existence cell.
     pub key: u32,
+    /// Which version its cells are read in.
+    pub version: RowVersion,
+}
+
+/// Which version of a row is meant. One statement may look at both: an UPDATE of a row that it has locked, whose subquery
+/// still sees the row as it was when the statement began.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RowVersion {
+    /// What the statement sees.
+    Seen,
+    /// The newest, under a lock.
+    Newest,
+}
+
+impl RowRef {
+    /// A row as the statement sees it.
+    pub fn seen(table: Oid, key: u32) -> RowRef {
+        RowRef { table, key, version: RowVersion::Seen }
+    }
+
+    /// The same row in its newest version.
+    pub fn newest(self) -> RowRef {
+        RowRef { version: RowVersion::Newest, ..self }
+    }
 }
 
 /// Which rows a scan looks at: [`crate::ir::Access`] with its bounds evaluated.
@@ -65,10 +89,10 @@ pub struct Resume {
 /// What came of locking a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LockOutcome {
-    /// It is locked, and is as the statement saw it.
-    Locked,
-    /// It is locked, and somebody changed it since the statement saw it: from now on its cells are those of its newest
-    /// version, which is this row. Whether the row still qualifies has to be checked again.
+    /// It is locked, and what the statement has seen of it so far is still so: from now on it is this row.
+    Locked(RowRef),
+    /// It is locked, and somebody changed it since the statement saw it: from now on it is this row. Whether it still
+    /// qualifies has to be checked again.
     Changed(RowRef),
     /// Somebody else holds it, and SKIP LOCKED says to leave it out.
     Skipped,

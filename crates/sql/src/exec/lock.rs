@@ -19,7 +19,7 @@ impl<'p> Lock<'p> {
             for &slot in &lock.slots {
                 let Slot::Row(row) = *tuple.slot(slot) else { continue };
                 match cx.lock_row(row, lock.strength, lock.wait)? {
-                    LockOutcome::Locked => {}
+                    LockOutcome::Locked(row) => tuple.set(slot, Slot::Row(row)),
                     LockOutcome::Changed(newest) => {
                         tuple.set(slot, Slot::Row(newest));
                         changed = true;

@@ -45,6 +45,6 @@ mod tests;
 pub mod tuple;
 mod window;
 
-pub use context::{AccessRange, Context, Limits, LockOutcome, Resume, RowCursor, RowRef, StackLimit};
+pub use context::{AccessRange, Context, Limits, LockOutcome, Resume, RowCursor, RowRef, RowVersion, StackLimit};
 pub use run::{Run, Tuples};
 pub use tuple::{Slot, Tuple};

@@ -132,6 +132,14 @@ impl World<'_> {
         if column.generation == Generation::Stored {
             let bound = self.bound_table(oid)?;
             let how = &bound.generated.iter().find(|(at, _)| *at == position).expect("it is generated").1;
+            if self.db.options.granularity == crate::session::Granularity::Row {
+                let how = how.clone();
+                let fill = move |world: &mut World<'_>, mut values: Vec<Datum>| {
+                    values[position] = world.eval_over(&how, &values)?;
+                    Ok(values)
+                };
+                return self.rewrite(oid, |_| {}, fill);
+            }
             for row in rows {
                 let values = self.look_row(table, row)?;
                 let value = self.eval_over(how, &values)?;
@@ -142,6 +150,13 @@ impl World<'_> {
         let default = self.column_defaults(oid, &others(table.columns.len(), position))?;
         match default.into_iter().next() {
             Some((_, expr)) if is_volatile(&expr) => {
+                if self.db.options.granularity == crate::session::Granularity::Row {
+                    let fill = move |world: &mut World<'_>, mut values: Vec<Datum>| {
+                        values[position] = Run::new().eval(world, &expr, &Tuple::default())?;
+                        Ok(values)
+                    };
+                    return self.rewrite(oid, |_| {}, fill);
+                }
                 for row in rows {
                     let value = Run::new().eval(self, &expr, &Tuple::default())?;
                     self.init_cell(oid, row, position, value)?;

@@ -28,7 +28,7 @@ impl World<'_> {
         let mut seen = FxHashSet::default();
         for row in rows {
             let values = self.look_row(bound.table(), row)?;
-            self.build_entry(&bound, made, RowRef { table, key: row }, &values, &mut seen)?;
+            self.build_entry(&bound, made, RowRef::seen(table, row), &values, &mut seen)?;
         }
         Ok(())
     }

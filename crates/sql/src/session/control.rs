@@ -162,5 +162,6 @@ fn end_own(world: &mut World<'_>) -> Result<()> {
         }
     }
     world.cells.clear();
+    world.under_lock.clear();
     Ok(())
 }

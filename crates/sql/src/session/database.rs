@@ -17,6 +17,7 @@ use crate::session::recording::Asked;
 use crate::session::steering::Steering;
 use crate::session::{Client, Connection, Message, Options};
 use crate::storage::locks::{Locks, Owner};
+use crate::storage::look::Claim;
 use crate::types::Datum;
 
 /// A database: cloned freely, used from many threads.
@@ -49,6 +50,8 @@ pub(crate) struct State {
     pub(crate) running: FxHashMap<TxnId, Owner>,
     /// Cells of columns that were added after their rows: by existence cell and the column's cell.
     pub(crate) added_cells: FxHashMap<(u32, u32), Key>,
+    /// Keys of unique indexes that those who wait for another key are about to take.
+    pub(crate) claims: FxHashMap<Owner, Vec<Claim>>,
     /// What clients have asked for, if that is kept.
     pub(crate) log: Option<Vec<Asked>>,
     /// How many connections sleep until something changes.
@@ -105,6 +108,7 @@ impl Database {
             connections: BTreeMap::new(),
             running: FxHashMap::default(),
             added_cells: FxHashMap::default(),
+            claims: FxHashMap::default(),
             log: None,
             sleepers: 0,
             checkpoint: Checkpoint::default(),
@@ -118,6 +122,11 @@ impl Database {
     /// How it behaves.
     pub fn options(&self) -> Options {
         self.inner.lock().options.clone()
+    }
+
+    /// The process numbers of those whom the connection with this number waits for.
+    pub fn blockers(&self, pid: i32) -> Vec<i32> {
+        self.inner.lock().blockers(pid)
     }
 
     /// A new connection.
@@ -196,6 +205,15 @@ impl Inner {
 pub(crate) struct Held<'a> {
     inner: &'a Inner,
     guard: Option<MutexGuard<'a, State>>,
+}
+
+impl State {
+    /// The process numbers of those whom the connection with this number waits for.
+    pub(crate) fn blockers(&self, pid: i32) -> Vec<i32> {
+        let waiting = self.connections.iter().filter(|(_, other)| other.pid == pid);
+        let blockers = waiting.flat_map(|(owner, _)| self.locks.blockers_of(*owner));
+        blockers.filter_map(|owner| Some(self.connections.get(&owner)?.pid)).collect()
+    }
 }
 
 impl Held<'_> {

@@ -92,17 +92,25 @@ impl SessionState {
             return;
         }
         transaction.failed = true;
-        // Savepoints may bring it back to life; without any, nothing of it is needed any more.
-        if transaction.savepoints.is_empty() {
-            if let Some(id) = transaction.id
-                && transaction.epoch == state.epoch
-            {
-                state.running.remove(&id);
-                if state.store.is_open(id) {
+        let id = transaction.id.filter(|&id| transaction.epoch == state.epoch && state.store.is_open(id));
+        match transaction.savepoints.last() {
+            // The last savepoint may bring it back to life: what came after is gone, what was before stays.
+            Some(savepoint) => {
+                if let (Some(id), Some(mark)) = (id, savepoint.mark) {
+                    state.store.rollback_to(id, mark).expect("a savepoint of an open transaction can be come back to");
+                }
+                state.locks.release_since(owner, savepoint.locks);
+                state.locks.reconsider(owner);
+            }
+            None => {
+                if let Some(id) = id {
                     state.store.rollback(id).expect("an open transaction can be rolled back");
                 }
+                if let Some(id) = transaction.id.filter(|_| transaction.epoch == state.epoch) {
+                    state.running.remove(&id);
+                }
+                state.locks.release_transaction(owner);
             }
-            state.locks.release_transaction(owner);
         }
         state.locks.stop_waiting(owner);
         state.changed();

@@ -295,7 +295,7 @@ impl World<'_> {
             }
         }
         self.cells.clear();
-        self.newest.clear();
+        self.under_lock.clear();
         self.catalog = self.session.catalog(&self.db);
         self.bound.clear();
         Ok(())
@@ -369,6 +369,7 @@ impl World<'_> {
         let transaction = self.session.transaction.as_mut().expect("a statement runs in a transaction");
         transaction.roll_back_to(&mut self.db, owner, at, &mut self.session.settings)?;
         self.cells.clear();
+        self.under_lock.clear();
         self.catalog = self.session.catalog(&self.db);
         self.bound.clear();
         Ok(())

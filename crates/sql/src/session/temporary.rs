@@ -34,7 +34,7 @@ pub(crate) fn on_commit(world: &mut World<'_>) -> Result<()> {
             crate::catalog::OnCommit::DeleteRows => {
                 let bound = world.bound_table(relation.oid)?;
                 for row in world.look_rows(table)? {
-                    world.delete_row(&bound, crate::exec::RowRef { table: relation.oid, key: row })?;
+                    world.delete_row(&bound, crate::exec::RowRef::seen(relation.oid, row))?;
                 }
             }
             crate::catalog::OnCommit::Drop => world.change_catalog(|catalog| {

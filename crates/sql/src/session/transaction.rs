@@ -130,6 +130,10 @@ impl Transaction {
         state.choice.began(who.session.0);
         state.running.insert(id, who.owner);
         self.id = Some(id);
+        // Coming back to a savepoint from before keeps the transaction, and with it its snapshot.
+        for savepoint in &mut self.savepoints {
+            savepoint.mark = Some(state.store.savepoint(id).map_err(|error| store_error(&error))?);
+        }
         Ok(id)
     }
 
@@ -171,12 +175,6 @@ impl Transaction {
             (Some(id), Some(mark)) if state.store.is_open(id) => {
                 state.store.rollback_to(id, mark).map_err(|error| store_error(&error))?;
             }
-            (Some(id), None) if state.store.is_open(id) => {
-                // Nothing had happened before: the transaction in the store begins anew.
-                state.store.rollback(id).map_err(|error| store_error(&error))?;
-                state.running.remove(&id);
-                self.id = None;
-            }
             (Some(_), _) => {
                 let message = "could not serialize access due to concurrent update";
                 return Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, message));
@@ -184,6 +182,7 @@ impl Transaction {
             (None, _) => {}
         }
         state.locks.release_since(owner, savepoint.locks);
+        state.locks.reconsider(owner);
         self.catalog = savepoint.catalog.clone();
         *settings = savepoint.settings.clone();
         self.deferred.truncate(savepoint.deferred);

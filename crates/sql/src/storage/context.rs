@@ -117,7 +117,10 @@ impl Env for World<'_> {
             Question::CurrentUser | Question::SessionUser => Datum::text(&client.user),
             Question::CurrentDatabase => Datum::text(&client.database),
             Question::BackendPid => Datum::Int(client.pid.into()),
-            Question::Blockers(pid) => self.blockers(pid),
+            Question::Blockers(pid) => {
+                let blockers = i32::try_from(pid).map_or_else(|_| Vec::new(), |pid| self.db.blockers(pid));
+                Datum::array(Type::INT4, blockers.into_iter().map(|pid| Datum::Int(pid.into())).collect())
+            }
             Question::TriggerDepth => Datum::Int(self.trigger_depth as i64),
             Question::TransactionId => Datum::Int(i64::from(self.txn()?.0) + 700),
             Question::NextValue(sequence) => Datum::Int(self.next_value(sequence)?),
@@ -191,14 +194,6 @@ fn advisory_mode(shared: bool) -> Mode {
 }
 
 impl World<'_> {
-    /// The numbers of the connections that the connection with this number waits for.
-    fn blockers(&self, pid: i64) -> Datum {
-        let waiting = self.db.connections.iter().filter(|(_, other)| i64::from(other.pid) == pid);
-        let blockers = waiting.flat_map(|(owner, _)| self.db.locks.blockers_of(*owner));
-        let pids = blockers.filter_map(|owner| Some(Datum::Int(self.db.connections.get(&owner)?.pid.into())));
-        Datum::array(Type::INT4, pids.collect())
-    }
-
     fn advisory_lock(&mut self, key: AdvisoryKey, shared: bool, duration: Duration, wait: bool) -> Result<Datum> {
         let (resource, mode) = (Resource::Advisory(key), advisory_mode(shared));
         if wait {

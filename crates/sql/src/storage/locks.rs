@@ -144,9 +144,14 @@ impl Locks {
         self.wait(owner, Waiting::Lock(resource.clone(), mode))
     }
 
-    /// Whether the lock could be had at once.
+    /// Whether the lock could be had at once. Who does not want to wait is not let past those who do, except for rows.
     pub fn is_free(&self, owner: Owner, resource: &Resource, mode: Mode) -> bool {
-        self.blockers(owner, resource, mode).is_empty()
+        let Some(entry) = self.entries.get(resource) else { return true };
+        if entry.holds.iter().any(|hold| hold.owner == owner && hold.mode == mode) {
+            return true;
+        }
+        let queued = || entry.queue.iter().any(|(_, asked)| asked.conflicts(mode));
+        self.blockers(owner, resource, mode).is_empty() && (matches!(resource, Resource::Row(_)) || !queued())
     }
 
     /// Waits for the end of these connections' transactions.
@@ -206,9 +211,19 @@ impl Locks {
         }
     }
 
+    /// The transaction has taken something back: who waits for its end looks again whether there is still reason to.
+    pub fn reconsider(&mut self, owner: Owner) {
+        for waiting in self.waiting.values_mut() {
+            if let Waiting::Transactions(others) = waiting {
+                others.retain(|other| *other != owner);
+            }
+        }
+    }
+
     /// The transaction has ended.
     pub fn release_transaction(&mut self, owner: Owner) {
         self.stop_waiting(owner);
+        self.reconsider(owner);
         for (resource, mode) in self.taken.remove(&owner).unwrap_or_default() {
             self.release(owner, &resource, mode, Duration::Transaction);
         }
@@ -255,9 +270,19 @@ impl Locks {
         let Some(entry) = self.entries.get(resource) else { return Vec::new() };
         let held = entry.holds.iter().filter(|hold| hold.owner != owner && hold.mode.conflicts(mode));
         let mut blockers: Vec<Owner> = held.map(|hold| hold.owner).collect();
-        // Who holds something here already does not queue behind those who wait for it.
-        if !entry.holds.iter().any(|hold| hold.owner == owner) {
-            let before = entry.queue.iter().take_while(|(waiter, _)| *waiter != owner);
+        let own = || entry.holds.iter().filter(|hold| hold.owner == owner);
+        let passes_queue = match resource {
+            // A row's lock is shared with those who hold it, whoever else waits; only who has to wait queues.
+            Resource::Row(_) => {
+                let shares = blockers.is_empty() && !entry.holds.is_empty();
+                own().next().is_some() || shares && !entry.queue.iter().any(|(waiter, _)| *waiter == owner)
+            }
+            Resource::Table(_) | Resource::Advisory(_) => false,
+        };
+        if !passes_queue {
+            // Who waits for us anyway does not come before us.
+            let waits_for_us = |asked: Mode| own().any(|hold| hold.mode.conflicts(asked));
+            let before = entry.queue.iter().take_while(|(waiter, asked)| *waiter != owner && !waits_for_us(*asked));
             blockers.extend(before.filter(|(_, asked)| asked.conflicts(mode)).map(|(waiter, _)| *waiter));
         }
         blockers

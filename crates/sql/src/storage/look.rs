@@ -4,10 +4,12 @@
 use skew_model::Key;
 use skew_model::TxnId;
 
-use crate::catalog::Table;
+use crate::catalog::{Oid, Table};
 use crate::error::Result;
 use crate::session::Granularity;
+use crate::session::database::State;
 use crate::storage::World;
+use crate::storage::locks::Owner;
 use crate::storage::rows::{field, key_part};
 use crate::types::Datum;
 
@@ -17,7 +19,38 @@ pub(crate) enum Looked {
     /// This, by a committed transaction or by our own.
     Settled(Option<Datum>),
     /// These running transactions have written it and have not ended.
-    Open(Vec<TxnId>),
+    Open(Vec<Stake>),
+}
+
+/// What a running transaction is about to change.
+#[derive(Clone, Debug)]
+pub(crate) enum Stake {
+    /// It has written a cell.
+    Cell { txn: TxnId, cell: u32 },
+    /// It is about to put a key into a unique index.
+    Claim { owner: Owner, claim: Claim },
+}
+
+/// A key of a unique index, encoded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Claim {
+    pub(crate) index: Oid,
+    pub(crate) key: Vec<u8>,
+}
+
+impl Stake {
+    /// Who has it, as long as it has not come to an end or been taken back.
+    pub(crate) fn holder(&self, state: &State) -> Option<Owner> {
+        match self {
+            Stake::Cell { txn, cell } => {
+                let owner = state.running.get(txn).copied()?;
+                state.store.writers(Key(*cell)).any(|writer| writer == *txn).then_some(owner)
+            }
+            Stake::Claim { owner, claim } => {
+                state.claims.get(owner).is_some_and(|claims| claims.contains(claim)).then_some(*owner)
+            }
+        }
+    }
 }
 
 impl World<'_> {
@@ -36,7 +69,8 @@ impl World<'_> {
         if let Some(own) = self.db.store.own_write(txn, Key(key)) {
             return Ok(Looked::Settled(own.cloned()));
         }
-        let writers: Vec<TxnId> = self.db.store.writers(Key(key)).filter(|&writer| writer != txn).collect();
+        let others = self.db.store.writers(Key(key)).filter(|&writer| writer != txn);
+        let writers: Vec<Stake> = others.map(|txn| Stake::Cell { txn, cell: key }).collect();
         if writers.is_empty() {
             return Ok(Looked::Settled(self.db.store.latest(Key(key)).cloned()));
         }

@@ -41,7 +41,7 @@ impl World<'_> {
             _ => {
                 let everything = Range { from: Bound::Unbounded, to: Bound::Unbounded };
                 let keys = self.note(table.space, &everything)?;
-                cursor.candidates.extend(keys.into_iter().map(|key| (RowRef { table: oid, key: key.0 }, None)));
+                cursor.candidates.extend(keys.into_iter().map(|key| (RowRef::seen(oid, key.0), None)));
             }
         }
         Ok(cursor)
@@ -53,11 +53,11 @@ impl World<'_> {
             cursor.reached += 1;
             self.check()?;
             if let Some(entry) = entry
-                && self.read(entry, row.key)?.is_none()
+                && self.read(entry, row)?.is_none()
             {
                 continue;
             }
-            if self.read(row.key, row.key)?.is_some() {
+            if self.read(row.key, row)?.is_some() {
                 return Ok(Some(row));
             }
         }
@@ -70,19 +70,22 @@ impl World<'_> {
         let table = as_table(&relation)?;
         let column = &table.columns[position];
         if self.db.options.granularity == Granularity::Row {
-            let whole = self.read(row.key, row.key)?;
+            let whole = self.read(row.key, row)?;
             return Ok(field(whole.as_ref(), position).unwrap_or_else(|| column.missing.clone()));
         }
         if let Some(at) = table.clustered.iter().position(|&clustered| clustered == position) {
-            let existence = self.read(row.key, row.key)?;
+            let existence = self.read(row.key, row)?;
             return Ok(key_part(existence.as_ref(), at, table.clustered.len()));
         }
         let cell = self.cell_key(table, row.key, column.cell);
-        Ok(self.read(cell, row.key)?.unwrap_or_else(|| column.missing.clone()))
+        Ok(self.read(cell, row)?.unwrap_or_else(|| column.missing.clone()))
     }
 
-    /// The store's key of a cell.
+    /// The store's key of a cell: the row's, where rows are one key.
     pub(crate) fn cell_key(&mut self, table: &Table, row: u32, cell: u32) -> u32 {
+        if self.db.options.granularity == Granularity::Row {
+            return row;
+        }
         let since = table.cells.iter().rev().find(|(first, _)| row >= *first);
         if since.is_some_and(|(_, cells)| cell < *cells) {
             return row + 1 + cell;
@@ -125,7 +128,7 @@ impl World<'_> {
         let range = self.range_of(table, index, first, bounds)?;
         for entry in self.note(space, &range)? {
             let row = self.row_of_entry(entry);
-            cursor.candidates.push((RowRef { table: oid, key: row }, Some(entry.0)));
+            cursor.candidates.push((RowRef::seen(oid, row), Some(entry.0)));
         }
         Ok(())
     }
@@ -143,12 +146,12 @@ impl World<'_> {
             // One row: its existence cell is read, there or not. Nothing else could appear.
             let bytes = self.encode_key(table, index, equal)?;
             let key = self.row_at(table, &bytes);
-            cursor.candidates.push((RowRef { table: oid, key }, None));
+            cursor.candidates.push((RowRef::seen(oid, key), None));
             return Ok(());
         }
         let range = self.range_of(table, index, equal, (from, to))?;
         for key in self.note(table.space, &range)? {
-            cursor.candidates.push((RowRef { table: oid, key: key.0 }, None));
+            cursor.candidates.push((RowRef::seen(oid, key.0), None));
         }
         Ok(())
     }

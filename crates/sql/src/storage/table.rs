@@ -50,6 +50,12 @@ pub(crate) enum BoundKey {
 }
 
 impl BoundTable {
+    /// The columns that others may refer to.
+    pub(crate) fn referable(&self) -> impl Iterator<Item = usize> + '_ {
+        let unique = self.indexes.iter().filter(|index| index.unique && index.predicate.is_none());
+        unique.filter_map(BoundIndex::key_columns).flatten()
+    }
+
     /// Binds a table's expressions.
     pub(crate) fn new(oid: Oid, world: &mut World<'_>) -> Result<BoundTable> {
         let catalog = world.catalog.clone();

@@ -9,8 +9,9 @@ use skew_model::{Level, TxnId};
 use skew_store::{Reads, Recency};
 
 use crate::catalog::{Catalog, Oid, Relation, RelationKind, Table};
+use crate::change::lock::is_same;
 use crate::error::{Result, SqlError, SqlState};
-use crate::exec::{Limits, RowRef};
+use crate::exec::{Limits, RowRef, RowVersion};
 use crate::ir::Plan;
 use crate::plpgsql::Site;
 use crate::session::connection::SessionState;
@@ -18,6 +19,7 @@ use crate::session::database::Held;
 use crate::session::transaction::{deadlock, store_error};
 use crate::session::{ChoiceKind, settings};
 use crate::storage::locks::{self, Asked, Mode, Owner, Resource, TableMode};
+use crate::storage::look::Stake;
 use crate::storage::table::BoundTable;
 use crate::types::{Datum, Typed};
 
@@ -34,7 +36,7 @@ const WRITES_PER_KEPT: usize = 4;
 /// What a statement has seen that waits for a function.
 pub(crate) struct View {
     cells: FxHashMap<u32, Option<Datum>>,
-    newest: FxHashSet<u32>,
+    under_lock: FxHashMap<u32, Option<Datum>>,
     several_changes: bool,
     looks_at: Vec<Oid>,
     disturbed: FxHashSet<u32>,
@@ -51,8 +53,8 @@ pub(crate) struct World<'a> {
     pub(crate) frames: Vec<Vec<Datum>>,
     /// What the statement has read: one cell once.
     pub(crate) cells: FxHashMap<u32, Option<Datum>>,
-    /// Rows that it has locked to change them: read in their newest version.
-    pub(crate) newest: FxHashSet<u32>,
+    /// What it has read of rows that it has locked, in their newest version.
+    pub(crate) under_lock: FxHashMap<u32, Option<Datum>>,
     /// Several parts of the statement change data: each sees the state before all of them.
     pub(crate) several_changes: bool,
     /// The tables that the statement looks at.
@@ -101,7 +103,7 @@ impl<'a> World<'a> {
             params: Vec::new(),
             frames: Vec::new(),
             cells: FxHashMap::default(),
-            newest: FxHashSet::default(),
+            under_lock: FxHashMap::default(),
             several_changes: false,
             looks_at: Vec::new(),
             disturbed: FxHashSet::default(),
@@ -125,7 +127,7 @@ impl<'a> World<'a> {
         let number = self.db.store.statement_number(txn).map_err(|error| store_error(&error))?;
         self.note_part(txn, number, text);
         self.cells.clear();
-        self.newest.clear();
+        self.under_lock.clear();
         self.several_changes = false;
         self.looks_at.clear();
         self.disturbed.clear();
@@ -145,7 +147,7 @@ impl<'a> World<'a> {
     pub(crate) fn put_aside(&mut self) {
         let view = View {
             cells: std::mem::take(&mut self.cells),
-            newest: std::mem::take(&mut self.newest),
+            under_lock: std::mem::take(&mut self.under_lock),
             several_changes: std::mem::take(&mut self.several_changes),
             looks_at: std::mem::take(&mut self.looks_at),
             disturbed: std::mem::take(&mut self.disturbed),
@@ -157,7 +159,7 @@ impl<'a> World<'a> {
     pub(crate) fn take_up(&mut self) {
         let Some(view) = self.around.pop() else { return };
         self.cells = view.cells;
-        self.newest = view.newest;
+        self.under_lock = view.under_lock;
         self.several_changes = view.several_changes;
         self.looks_at = view.looks_at;
         self.disturbed = view.disturbed;
@@ -168,7 +170,7 @@ impl<'a> World<'a> {
     pub(crate) fn keep_views_around(&mut self, key: u32, row: RowRef) -> Result<()> {
         let misses = |view: &View| view.looks_at.contains(&row.table) && !view.cells.contains_key(&key);
         if self.around.iter().any(misses) {
-            let value = self.read(key, row.key)?;
+            let value = self.read(key, row)?;
             for view in self.around.iter_mut().filter(|view| misses(view)) {
                 view.cells.insert(key, value.clone());
             }
@@ -233,12 +235,13 @@ impl<'a> World<'a> {
     }
 
     /// What the statement sees of a cell, from its cache or the store.
-    pub(crate) fn read(&mut self, key: u32, row: u32) -> Result<Option<Datum>> {
-        if let Some(value) = self.cells.get(&key) {
+    pub(crate) fn read(&mut self, key: u32, row: RowRef) -> Result<Option<Datum>> {
+        let newest = row.version == RowVersion::Newest;
+        let cache = if newest { &self.under_lock } else { &self.cells };
+        if let Some(value) = cache.get(&key) {
             return Ok(value.clone());
         }
         let txn = self.txn()?;
-        let newest = self.newest.contains(&row);
         let state = &mut *self.db;
         let value = if newest {
             state.store.read_under_lock(txn, Key(key))
@@ -246,7 +249,13 @@ impl<'a> World<'a> {
             state.store.read(txn, Key(key), &mut state.choice)
         };
         let value = value.map_err(|error| store_error(&error))?;
-        self.cells.insert(key, value.clone());
+        // A lock is worth nothing to who cannot see what it protects: its level, or what it has read before, is in the way.
+        if newest && !is_same(value.as_ref(), self.look(key)?.as_ref()) {
+            let message = "could not serialize access due to concurrent update";
+            return Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, message));
+        }
+        let cache = if newest { &mut self.under_lock } else { &mut self.cells };
+        cache.insert(key, value.clone());
         Ok(value)
     }
 
@@ -275,16 +284,31 @@ impl<'a> World<'a> {
         self.wait_until(|db| db.locks.ask(owner, resource, mode, duration))
     }
 
-    /// Waits until these connections' transactions, as they run now, have ended.
-    pub(crate) fn wait_for_transactions(&mut self, running: &[TxnId]) -> Result<()> {
+    /// Waits until nothing of this is at stake any more.
+    pub(crate) fn wait_for_stakes(&mut self, stakes: &[Stake]) -> Result<()> {
         let owner = self.owner();
         self.wait_until(|db| {
-            let owners: Vec<Owner> = running.iter().filter_map(|txn| db.running.get(txn).copied()).collect();
+            let mut owners: Vec<Owner> = stakes.iter().filter_map(|stake| stake.holder(db)).collect();
+            owners.sort_unstable();
+            owners.dedup();
             if owners.is_empty() {
                 db.locks.stop_waiting(owner);
                 return Asked::Granted;
             }
             db.locks.wait_for(owner, owners)
+        })
+    }
+
+    /// Waits until the lock is had, or somebody has committed a change of these cells since the transaction's snapshot:
+    /// then it cannot be used any more.
+    pub(crate) fn lock_unless_changed(&mut self, resource: &Resource, mode: Mode, cells: &[u32]) -> Result<()> {
+        let (owner, txn) = (self.owner(), self.txn()?);
+        self.wait_until(|db| {
+            if cells.iter().any(|&cell| db.store.changed_since_snapshot(txn, Key(cell)) == Ok(true)) {
+                db.locks.stop_waiting(owner);
+                return Asked::Granted;
+            }
+            db.locks.ask(owner, resource, mode, locks::Duration::Transaction)
         })
     }
 

@@ -24,7 +24,7 @@ impl World<'_> {
             }
             bytes
         };
-        Ok(RowRef { table: oid, key: self.row_at(table, &bytes) })
+        Ok(RowRef::seen(oid, self.row_at(table, &bytes)))
     }
 
     /// Writes a whole new row.
@@ -69,7 +69,7 @@ impl World<'_> {
         }
         if table.clustered.iter().any(|position| changes.iter().any(|(changed, _)| changed == position)) {
             let place = self.place_row(row.table, table, &new)?;
-            if place != row {
+            if place.key != row.key {
                 self.delete_row(bound, row)?;
                 self.insert_row(bound, place, &new)?;
                 return Ok(place);
@@ -187,8 +187,9 @@ impl World<'_> {
         if !self.around.is_empty() {
             self.keep_views_around(key, row)?;
         }
+        self.under_lock.remove(&key);
         if self.several_changes {
-            self.read(key, row.key)?;
+            self.read(key, RowRef::seen(row.table, row.key))?;
         } else {
             self.cells.remove(&key);
         }

@@ -1,7 +1,11 @@
 //! SQL text in, answers out, through a connection.
 
+mod anomalies;
 mod bodies_and_levels;
 mod explore;
 mod expressions;
+mod options;
 mod plpgsql;
 mod queries;
+mod sessions;
+mod soundness;

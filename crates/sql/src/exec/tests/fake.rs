@@ -60,7 +60,7 @@ impl Context for Fake {
             }
         };
         let keys = (0..rows.len()).filter(|row| covered(&rows[*row]));
-        let candidates = keys.map(|key| (RowRef { table, key: key as u32 }, None)).collect();
+        let candidates = keys.map(|key| (RowRef::seen(table, key as u32), None)).collect();
         Ok(RowCursor { candidates, ..RowCursor::default() })
     }
 
@@ -90,7 +90,7 @@ impl Context for Fake {
             return Ok(LockOutcome::Skipped);
         }
         let Some(at) = self.concurrent.iter().position(|(changed, _)| *changed == row) else {
-            return Ok(LockOutcome::Locked);
+            return Ok(LockOutcome::Locked(row));
         };
         let (_, newest) = self.concurrent.remove(at);
         Ok(match newest {

@@ -88,7 +88,7 @@ fn a_row_that_changed_before_it_was_locked_is_checked_again() {
     let changed = |newest: Option<Vec<i64>>| {
         let mut world = Fake::of(&[&[&[1, 10], &[1, 11]]]);
         let newest = newest.map(|row| row.into_iter().map(crate::types::Datum::Int).collect());
-        world.concurrent.push((RowRef { table: 0, key: 0 }, newest));
+        world.concurrent.push((RowRef::seen(0, 0), newest));
         let plan = lock(scan_where(0, op(col(0, 0), "=", int(1))), LockWait::Block);
         rows(&mut world, project(plan, vec![col(0, 1)]))
     };
@@ -100,7 +100,7 @@ fn a_row_that_changed_before_it_was_locked_is_checked_again() {
 #[test]
 fn skip_locked_leaves_rows_out() {
     let mut world = Fake::of(&[&[&[1], &[2]]]);
-    world.locked_by_others.push(RowRef { table: 0, key: 0 });
+    world.locked_by_others.push(RowRef::seen(0, 0));
     let plan = limit(lock(scan(0), LockWait::SkipLocked), 1, 0);
     assert_eq!(rows(&mut world, project(plan, vec![col(0, 0)])), "2");
     assert_eq!(world.reads(), "t0[0] lock t0[0] t0[1] lock t0[1] t0[1].0");
@@ -110,7 +110,7 @@ fn skip_locked_leaves_rows_out() {
 #[test]
 fn a_locked_side_of_an_outer_join_loses_the_other_one_when_the_condition_no_longer_holds() {
     let mut world = Fake::of(&[&[&[1]], &[&[1]]]);
-    world.concurrent.push((RowRef { table: 0, key: 0 }, Some(vec![crate::types::Datum::Int(5)])));
+    world.concurrent.push((RowRef::seen(0, 0), Some(vec![crate::types::Datum::Int(5)])));
     let on = op(col(0, 0), "=", col(1, 0));
     let join = Plan::Join(Box::new(join(JoinKind::Left, scan(0), scan(1), Some(on))));
     let plan = project(lock(join, LockWait::Block), vec![col(0, 0), col(1, 0)]);
