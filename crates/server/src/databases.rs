@@ -142,6 +142,9 @@ impl Databases {
             for script in &self.load {
                 script.run(&mut connection).map_err(NotMade::Script)?;
             }
+            // What a reset comes back to.
+            let checkpoint = Script { name: "checkpoint".into(), text: "SELECT skew.checkpoint()".into() };
+            checkpoint.run(&mut connection).map_err(NotMade::Script)?;
         }
         let scheduler = Scheduler::new(self.hold, self.options.seed);
         let entry = Arc::new(Entry { database, scheduler, is_made_by_client });

@@ -42,7 +42,8 @@ name, or one of ru rc ra cc mvrc pc psi si ser, which by default may miss even o
 
 Driving it from a test, in SQL, on any connection:
   SELECT skew.checkpoint()        what is there now is what a reset comes back to; the history begins here
-  SELECT skew.reset(7)            back to the checkpoint (or to an empty database), with seed 7
+  SELECT skew.reset(7)            back to the checkpoint (or to what was loaded), with seed 7
+  SELECT skew.seed()              which seed the choices come from
   SELECT skew.isolation('cc')     transactions that begin from now on run at this level ('default': as they ask)
   SELECT skew.checking(true)      this connection's reads are the latest, for a test's final check
   SELECT skew.history()           what transactions have done since the checkpoint, for `skew check -`
