@@ -55,6 +55,8 @@ pub(crate) struct Shared {
 #[derive(Default)]
 struct Connections {
     sockets: HashMap<u64, Arc<Socket>>,
+    /// How many of them are let in; the others are told that there are too many.
+    inside: usize,
     next: u64,
 }
 
@@ -200,18 +202,19 @@ impl Shared {
 
     fn connect(self: &Arc<Self>, stream: Stream) {
         let socket = Arc::new(Socket::from(stream));
-        let (id, count) = {
+        let (id, count, is_full) = {
             let mut connections = self.lock();
             let id = connections.next;
             connections.next += 1;
             connections.sockets.insert(id, Arc::clone(&socket));
-            (id, connections.sockets.len())
+            let is_full = connections.inside >= self.limits.max_connections;
+            connections.inside += usize::from(!is_full);
+            (id, connections.sockets.len(), is_full)
         };
-        let connected = Connected { shared: Arc::clone(self), id };
+        let connected = Connected { shared: Arc::clone(self), id, is_inside: !is_full };
         if count > self.limits.max_connections + TOLD {
             return;
         }
-        let is_full = count > self.limits.max_connections;
         // Without a thread the client is disconnected, which it will notice.
         let _ = spawn("skew-client", self.limits.stack, move || {
             postgres::serve(&connected.shared, socket, is_full);
@@ -252,12 +255,14 @@ impl Shared {
 struct Connected {
     shared: Arc<Shared>,
     id: u64,
+    is_inside: bool,
 }
 
 impl Drop for Connected {
     fn drop(&mut self) {
         let mut connections = self.shared.lock();
         connections.sockets.remove(&self.id);
+        connections.inside -= usize::from(self.is_inside);
         if connections.sockets.is_empty() {
             self.shared.all_gone.notify_all();
         }

@@ -258,8 +258,8 @@ fn too_many_clients_are_told_so() {
         if raw.until_ready().ends_with("Z(I)") {
             break;
         }
-        assert!(began.elapsed() < Duration::from_secs(20));
-        std::thread::sleep(Duration::from_millis(5));
+        assert!(began.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -76,7 +76,7 @@ impl Raw {
     /// A socket, nothing more.
     pub(crate) fn socket(address: SocketAddr) -> Raw {
         let stream = TcpStream::connect(address).expect("the server listens");
-        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a socket");
+        stream.set_read_timeout(Some(Duration::from_secs(120))).expect("a socket");
         Raw { stream, key: (0, 0) }
     }
 

@@ -82,6 +82,12 @@ pub static FUNCTIONS: &[Function] = &[
     .volatile(),
 ];
 
+/// The conditions of the domains in `information_schema`.
+const INITIAL_CHECKS: [(Oid, &str); 2] = [
+    (13222, "CHECK ((VALUE >= 0))"),
+    (13235, "CHECK (((VALUE)::text = ANY ((ARRAY['YES'::character varying, 'NO'::character varying])::text[])))"),
+];
+
 /// Those of the schema `information_schema`.
 pub static INFORMATION: &[Function] =
     &[table("_pg_expandarray", &[T::ANYARRAY], &[("x", T::ANYELEMENT), ("n", T::INT4)], expand)];
@@ -154,6 +160,9 @@ fn constraintdef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datu
             }
             _ => {}
         }
+    }
+    if let Some((_, text)) = INITIAL_CHECKS.iter().find(|(known, _)| *known == oid) {
+        return some(Some((*text).to_owned()));
     }
     let domain = catalog.types.values().find_map(|user| match &user.kind {
         UserTypeKind::Domain { checks, .. } => checks.iter().find(|check| check.oid == oid),
