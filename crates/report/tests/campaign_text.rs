@@ -184,9 +184,9 @@ fn lines_of<'a>(text: &'a str, label: &str) -> Vec<&'a str> {
 }
 
 /// What is said about locking when a lost update's first SELECT reads like this.
-fn lock_advice(select: &str, read: &str) -> Vec<String> {
+fn lock_advice(select: &str, reads: &[&str]) -> Vec<String> {
     let mut failure = lost_update();
-    failure.statements[2] = statement(2, "t4", select, &[read]);
+    failure.statements[2] = statement(2, "t4", select, reads);
     let Why::Anomaly(anomaly) = &mut failure.why else { unreachable!("a lost update is an anomaly") };
     anomaly.edges.truncate(1);
     let text = failed_run(&failure, Style { width: 0, ..Style::default() });
@@ -195,7 +195,7 @@ fn lock_advice(select: &str, read: &str) -> Vec<String> {
 
 #[test]
 fn only_what_can_be_locked_is_to_be_locked() {
-    let advice = |select: &str| lock_advice(select, "r! stock[1].n=1");
+    let advice = |select: &str| lock_advice(select, &["r! stock[1].n=1"]);
     assert_eq!(
         advice("SELECT n\n  FROM stock\n WHERE id = 1;"),
         ["statement 3: SELECT n FROM stock WHERE id = 1 FOR UPDATE"]
@@ -220,12 +220,15 @@ fn only_what_can_be_locked_is_to_be_locked() {
     {
         assert_eq!(advice(select), [""; 0], "{select}");
     }
-    assert_eq!(
-        lock_advice("select 1 from seats where id = 7", "r! seats[7]=nil"),
-        [
-            "statement 3: it found no row to lock; a unique key on seats, or a lock on a row that both know, keeps others out"
-        ]
-    );
+    let missing = |row: &str| {
+        format!(
+            "statement 3: what it looks for is not there yet and cannot be locked; a unique key on seats, or FOR UPDATE on \
+             {row}, keeps others out"
+        )
+    };
+    let select = "select 1 from seats where event = 7";
+    assert_eq!(lock_advice(select, &["r! seats[7]=nil"]), [missing("a row that both know")]);
+    assert_eq!(lock_advice(select, &["r events[7]=7", "r! seats[7]=nil"]), [missing("events[7]")]);
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn how_to_lock(statement: &SqlStatement) -> Option<String> {
         return None;
     }
     if read.value == "nil" {
-        return Some(nothing_to_lock(read));
+        return Some(nothing_to_lock(statement, read));
     }
     if let Some(what) = forbids_locks(&words) {
         let table = table_of(read);
@@ -131,9 +131,17 @@ fn how_to_lock(statement: &SqlStatement) -> Option<String> {
     Some(format!("{} FOR UPDATE", shorten(text, MOST_CHARS)))
 }
 
-fn nothing_to_lock(read: &SqlOperation) -> String {
+fn nothing_to_lock(statement: &SqlStatement, read: &SqlOperation) -> String {
     let table = table_of(read);
-    format!("it found no row to lock; a unique key on {table}, or a lock on a row that both know, keeps others out")
+    let is_row = |other: &&SqlOperation| {
+        !other.is_write && other.value != "nil" && other.key.ends_with(']') && table_of(other) != table
+    };
+    let row = statement.operations.iter().find(is_row);
+    let row = row.map_or_else(|| "a row that both know".to_owned(), |other| clean(&other.key));
+    format!(
+        "what it looks for is not there yet and cannot be locked; a unique key on {table}, or FOR UPDATE on {row}, keeps \
+         others out"
+    )
 }
 
 fn table_of(operation: &SqlOperation) -> String {

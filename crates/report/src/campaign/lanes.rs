@@ -83,7 +83,7 @@ pub(super) fn ends_of(failure: &FailedRun, edge: &SqlEdge) -> Option<(usize, usi
         failure.statements.iter().enumerate().filter(move |(_, one)| one.txn.as_ref() == Some(&txn)).map(|(at, _)| at)
     };
     let is_there = |at: &usize| *at < failure.statements.len();
-    let from = edge.statements.0.filter(is_there).or_else(|| of(&edge.from).last())?;
+    let from = edge.statements.0.filter(is_there).or_else(|| of(&edge.from).next_back())?;
     let to = edge.statements.1.filter(is_there).or_else(|| of(&edge.to).next())?;
     Some((from, to))
 }
