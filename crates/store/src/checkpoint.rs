@@ -34,7 +34,7 @@ impl<V: Clone> Store<V> {
             self.settle(key, end);
         }
         for initial in &mut self.initials {
-            initial.settled = None;
+            initial.unsettle();
         }
         self.engine.versions.clear();
         let (changed, used) = (Vec::new(), Vec::new());
@@ -76,6 +76,7 @@ impl<V: Clone> Store<V> {
         let old = std::mem::replace(&mut self.engine, fresh);
         self.engine.take_over(old);
         self.records.clear();
+        self.noted_ranges = 0;
         self.operations.clear();
         (self.locks, self.scanned) = (Locks::default(), Scanned::default());
         (self.now, self.times) = (0, Times::of(self.options.recency));
@@ -88,9 +89,9 @@ impl<V: Clone> Store<V> {
     /// An initial value is about to change.
     pub(crate) fn keep_initial(&mut self, key: u32) {
         let Some(checkpoint) = &mut self.checkpoint else { return };
-        let initial = self.initials.get(key as usize).cloned().unwrap_or(Initial { value: None, settled: None });
+        let initial = self.initials.get(key as usize).cloned().unwrap_or(Initial::new(None));
         // What was settled has changed before.
-        if initial.settled.is_none() && (key as usize) < checkpoint.spaces.keys() {
+        if initial.settled().is_none() && (key as usize) < checkpoint.spaces.keys() {
             checkpoint.changed.push((key, initial));
         }
     }

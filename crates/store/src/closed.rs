@@ -34,7 +34,11 @@ impl Engine {
         self.order = Order::Closed(positions);
         self.everything_changed();
         let (txns, base) = (&self.txns, self.base);
-        for key in 0..self.versions.key_count() as u32 {
+        // Only these have versions.
+        let mut written: Vec<u32> = self.written.iter().copied().collect();
+        written.sort_unstable();
+        written.dedup();
+        for &key in &written {
             let position = |writer: Txn| txns[(writer - base) as usize].position;
             self.versions.place(key, position, |writer| numbered(txns, base, writer));
         }
@@ -42,16 +46,16 @@ impl Engine {
             let last = self.sessions[session].last.filter(|&last| last >= self.base);
             self.sessions[session].last_position = last.map_or(Position::FIRST, |last| self.txn(last).position);
         }
-        self.close_over_versions(&order);
+        self.close_over_versions(&order, &written);
         for at in 0..self.open.len() {
             self.see_sources(self.open[at]);
         }
     }
 
     /// Turns `before` into `(so ∪ wr ∪ ww)⁺`, going through the transactions in commit order.
-    fn close_over_versions(&mut self, order: &[(u64, Txn)]) {
+    fn close_over_versions(&mut self, order: &[(u64, Txn)], written: &[u32]) {
         let mut writes = vec![Vec::new(); self.txns.len()];
-        for key in 0..self.versions.key_count() as u32 {
+        for &key in written {
             for pair in self.versions.list(key).windows(2) {
                 writes[(pair[1].writer - self.base) as usize].push(pair[0].writer);
             }

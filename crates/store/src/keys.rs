@@ -85,7 +85,7 @@ impl<V: Clone> Store<V> {
     /// Gives a key that has just been made, in a space that nobody has looked at, the value that it has before anybody
     /// writes it.
     pub fn init_new(&mut self, key: Key, value: V) {
-        self.set_initial(key.0, Initial { value: Some(value), settled: None });
+        self.set_initial(key.0, Initial::new(Some(value)));
     }
 
     /// Gives a key the value that it has before anybody writes it.
@@ -99,7 +99,7 @@ impl<V: Clone> Store<V> {
         if used && (written || self.engine.base > 0 || self.records.iter().enumerate().any(looked)) {
             return Err(Error::LateInit { key: self.key_name(key).into_owned() });
         }
-        self.set_initial(key.0, Initial { value: Some(value), settled: None });
+        self.set_initial(key.0, Initial::new(Some(value)));
         Ok(())
     }
 
@@ -110,13 +110,13 @@ impl<V: Clone> Store<V> {
 
     /// Who wrote that and has been forgotten.
     pub(crate) fn settled(&self, key: u32) -> Option<(Txn, u32)> {
-        self.initials.get(key as usize)?.settled
+        self.initials.get(key as usize)?.settled()
     }
 
     pub(crate) fn set_initial(&mut self, key: u32, initial: Initial<V>) {
         let at = key as usize;
         if self.initials.len() <= at {
-            self.initials.resize(at + 1, Initial { value: None, settled: None });
+            self.initials.resize(at + 1, Initial::new(None));
         }
         self.initials[at] = initial;
     }

@@ -122,6 +122,9 @@ pub(crate) struct Statement {
     pub(crate) began: i64,
 }
 
+/// A transaction with more operations than this is large.
+const LARGE: usize = 1 << 14;
+
 /// The operations of all transactions.
 #[derive(Clone, Debug)]
 pub(crate) struct Operations<V> {
@@ -242,7 +245,14 @@ impl<V> Operations<V> {
             first_statement: self.forgotten_statements + self.statements.len(),
             statements: running.statements.len() as u32,
         };
-        self.ended.append(&mut running.ops);
+        if running.ops.len() > self.ended.len().max(LARGE) {
+            // What is large is not copied: what is small comes in before it.
+            let _ = running.ops.splice(0..0, self.ended.drain(..));
+            self.ended = std::mem::take(&mut running.ops);
+        } else {
+            self.ended.append(&mut running.ops);
+            running.ops.shrink_to(LARGE);
+        }
         self.statements.append(&mut running.statements);
         kept
     }

@@ -9,7 +9,7 @@ use crate::choice::Place;
 use crate::engine::{Recency, State};
 use crate::log::Kept;
 use crate::spaces::{Space, within};
-use crate::versions::Txn;
+use crate::versions::{INIT, Txn};
 
 /// One transaction.
 #[derive(Clone, Debug)]
@@ -78,8 +78,31 @@ impl Part {
 #[derive(Clone, Debug)]
 pub(crate) struct Initial<V> {
     pub(crate) value: Option<V>,
+    /// Who wrote it, [`INIT`] if it was always there.
+    writer: Txn,
+    operation: u32,
+}
+
+impl<V> Initial<V> {
+    /// It was there from the beginning.
+    pub(crate) fn new(value: Option<V>) -> Self {
+        Initial { value, writer: INIT, operation: 0 }
+    }
+
+    /// It is a forgotten transaction's version, written by this one of its operations.
+    pub(crate) fn settled_by(value: Option<V>, (writer, operation): (Txn, u32)) -> Self {
+        Initial { value, writer, operation }
+    }
+
     /// The forgotten transaction whose version it is, and which of its operations wrote it.
-    pub(crate) settled: Option<(Txn, u32)>,
+    pub(crate) fn settled(&self) -> Option<(Txn, u32)> {
+        (self.writer != INIT).then_some((self.writer, self.operation))
+    }
+
+    /// As if it had been there from the beginning.
+    pub(crate) fn unsettle(&mut self) {
+        self.writer = INIT;
+    }
 }
 
 /// Whether begin and end of transactions are told: they mean something only where recency does.

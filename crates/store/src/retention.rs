@@ -1,10 +1,11 @@
 //! Bounded memory for a store that runs for long: what is older than the last transactions is forgotten.
 //!
 //! Off by default. With [`crate::Options::retention`] at `n`, the store remembers at least the last `n` transactions and
-//! at most about twice as many; with [`crate::Options::max_operations`] fewer, if they have many operations. Forgetting takes a prefix of the commit order away: of each key its last version in the
-//! prefix stays, as the key's initial value, and from then on every transaction sees the prefix. So behaviour gets no
-//! worse than the level allows, only less stale: a read cannot return what was overwritten more than `n` transactions
-//! ago. A transaction that stays open holds forgetting back, as it does in a real database, and so does a serializable
+//! at most about twice as many; with [`crate::Options::max_operations`] fewer, if they have many operations: those that
+//! have no more than so many together, and an eighth more. Forgetting takes a prefix of the commit order away: of each
+//! key its last version in the prefix stays, as the key's initial value, and from then on every transaction sees the
+//! prefix. So behaviour gets no worse than the level allows, only less stale: a read cannot return what was overwritten
+//! more than `n` transactions ago. A transaction that stays open holds forgetting back, as it does in a real database, and so does a serializable
 //! one that wrote after reading old versions, since it comes before others in the order. Keys are never forgotten.
 
 use crate::clocks::join;
@@ -16,6 +17,9 @@ use crate::store::Store;
 use crate::versions::{INIT, Txn};
 use crate::writers::numbered;
 
+/// What is remembered of a look at a range takes as much memory as so many operations.
+const SIZE_OF_SCAN: usize = 4;
+
 impl<V: Clone> Store<V> {
     /// Forgets what is older than the options ask for, once there is as much again.
     pub(crate) fn forget(&mut self) {
@@ -23,9 +27,11 @@ impl<V: Clone> Store<V> {
         let keep = self.options.retention.unwrap_or(usize::MAX).max(1);
         let most = self.options.max_operations.unwrap_or(usize::MAX).max(1);
         let transactions = self.records.len() / 2 >= keep && end >= self.next_forgetting;
-        let size = self.operations.len() + self.records.len() * self.size_of_transaction();
+        let noted = self.noted_ranges * SIZE_OF_SCAN;
+        let size = self.operations.len() + noted + self.records.len() * self.size_of_transaction();
         let made = self.operations.made() + end as usize;
-        let operations = size / 2 >= most && made >= self.next_forgetting_at;
+        // A little more than is wanted at a time, so that nobody has to wait for long.
+        let operations = size - most.min(size) > most / 8 && made >= self.next_forgetting_at;
         if !transactions && !operations {
             return;
         }
@@ -42,7 +48,8 @@ impl<V: Clone> Store<V> {
             self.settle(key, cut);
         }
         self.engine.forget(cut, &written);
-        self.records.drain(..(cut - self.engine.base) as usize);
+        let gone = self.records.drain(..(cut - self.engine.base) as usize);
+        self.noted_ranges -= gone.map(|record| record.scans.len()).sum::<usize>();
         self.engine.base = cut;
         self.operations.forget_before(self.records.iter());
         self.sessions.forget(self.records.iter());
@@ -56,7 +63,8 @@ impl<V: Clone> Store<V> {
     /// How many of the last transactions have no more than so many operations together.
     fn last_with_operations(&self, most: usize) -> usize {
         let (mut left, each) = (most, self.size_of_transaction());
-        let fits = |record: &&Record| match left.checked_sub(each + record.kept.count()) {
+        let size = |record: &Record| each + record.kept.count() + record.scans.len() * SIZE_OF_SCAN;
+        let fits = |record: &&Record| match left.checked_sub(size(record)) {
             Some(rest) => {
                 left = rest;
                 true
@@ -82,7 +90,7 @@ impl<V: Clone> Store<V> {
         let Some(&last) = gone.max_by_key(|version| engine.rank(version.writer)) else { return };
         let value = self.ops(last.writer)[last.operation as usize].value.clone();
         self.keep_initial(key);
-        self.set_initial(key, Initial { value, settled: Some((last.writer, last.operation)) });
+        self.set_initial(key, Initial::settled_by(value, (last.writer, last.operation)));
     }
 }
 

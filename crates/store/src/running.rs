@@ -133,11 +133,15 @@ impl Running {
         }
     }
 
-    /// Another transaction begins. Buffers are used again, unless they are large.
-    pub(crate) fn begin(&mut self, seen: Position, began_after: Option<Vec<u32>>, looks: Looks) {
+    /// The transaction has ended. Buffers are used again, unless they are large.
+    pub(crate) fn end(&mut self) {
         if self.reads.capacity().max(self.written.capacity()) > LARGE {
             *self = Running::new();
         }
+    }
+
+    /// Another transaction begins.
+    pub(crate) fn begin(&mut self, seen: Position, began_after: Option<Vec<u32>>, looks: Looks) {
         (self.seen, self.seen_next, self.began_after) = (seen, seen, began_after);
         (self.statement, self.first_read, self.looks_made, self.looks) = (0, 0, 0, looks);
         self.reads.clear();

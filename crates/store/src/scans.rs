@@ -82,6 +82,7 @@ impl<V: Clone> Store<V> {
         let (at, keys) = (self.ops(txn.0).len(), self.spaces.key_count());
         let scan = Scan { part: Part::new(space, from, to), at, keys, statement, began, done };
         self.record_mut(txn.0).scans.push(scan);
+        self.noted_ranges += 1;
         Ok(())
     }
 

@@ -89,6 +89,8 @@ pub struct Store<V> {
     pub(crate) operations: Operations<V>,
     pub(crate) locks: Locks,
     pub(crate) scanned: Scanned,
+    /// How often the remembered transactions have looked at ranges.
+    pub(crate) noted_ranges: usize,
     pub(crate) times: Times,
     pub(crate) now: i64,
     /// When the running statement of each session began.
@@ -119,6 +121,7 @@ impl<V: Clone> Store<V> {
             operations: Operations::new(),
             locks: Locks::default(),
             scanned: Scanned::default(),
+            noted_ranges: 0,
             times: Times::of(options.recency),
             now: 0,
             statements: Vec::new(),
@@ -269,6 +272,7 @@ impl<V: Clone> Store<V> {
         let record = &mut self.records[(txn - self.engine.base) as usize];
         record.ended = self.now;
         record.kept = self.operations.end(session);
+        self.engine.sessions[session as usize].running.end();
         self.forget();
     }
 

@@ -51,15 +51,42 @@ pub(crate) struct Versions {
     free: Vec<u32>,
 }
 
-/// One key.
+/// One key. There is one for every cell of every table, so that every byte counts: what [`By`] says is told by values
+/// that no version has.
 #[derive(Clone, Copy, Debug)]
 struct Written {
-    by: By,
+    version: Version,
     /// The latest place from which somebody looked at the key and took its last version for the newest.
     looked: Position,
 }
 
-const NOBODY: Written = Written { by: By::Nobody, looked: Position::FIRST };
+const NOBODY: Written = Written::new(By::Nobody);
+
+/// Stands for the writer of a key that nobody has written.
+const NO_WRITER: Txn = INIT;
+/// Stands for the writer of a key of which there is more to know.
+const MANY_WRITERS: Txn = INIT - 1;
+/// Stands for the operation of a writer that has not committed.
+const UNCOMMITTED: u32 = u32::MAX;
+
+impl Written {
+    const fn new(by: By) -> Written {
+        Written { version: by.encoded(), looked: Position::FIRST }
+    }
+
+    fn by(&self) -> By {
+        match self.version {
+            Version { writer: NO_WRITER, .. } => By::Nobody,
+            Version { writer: MANY_WRITERS, operation, .. } => By::Many(operation),
+            Version { operation: UNCOMMITTED, writer, .. } => By::Dirty(writer),
+            version => By::One(version),
+        }
+    }
+
+    fn set(&mut self, by: By) {
+        self.version = by.encoded();
+    }
+}
 
 /// Who has written a key.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +96,18 @@ enum By {
     Dirty(Txn),
     One(Version),
     Many(u32),
+}
+
+impl By {
+    const fn encoded(self) -> Version {
+        let (writer, operation) = match self {
+            By::Nobody => (NO_WRITER, 0),
+            By::Dirty(writer) => (writer, UNCOMMITTED),
+            By::One(version) => return version,
+            By::Many(many) => (MANY_WRITERS, many),
+        };
+        Version { position: Position::FIRST, writer, operation }
+    }
 }
 
 #[derive(Clone, Default, Debug)]
@@ -99,16 +138,17 @@ impl Versions {
 
     /// The versions of a key.
     pub(crate) fn list(&self, key: u32) -> &[Version] {
-        match &self.keys[key as usize].by {
+        let written = &self.keys[key as usize];
+        match written.by() {
             By::Nobody | By::Dirty(_) => &[],
-            By::One(version) => std::slice::from_ref(version),
-            By::Many(many) => &self.many[*many as usize].list,
+            By::One(_) => std::slice::from_ref(&written.version),
+            By::Many(many) => &self.many[many as usize].list,
         }
     }
 
     /// The same by session, ascending, unless there are few.
     pub(crate) fn chains(&self, key: u32) -> &[Chain] {
-        match self.keys[key as usize].by {
+        match self.keys[key as usize].by() {
             By::Many(many) => &self.many[many as usize].chains,
             _ => &[],
         }
@@ -116,9 +156,10 @@ impl Versions {
 
     /// Who has written the key without committing.
     pub(crate) fn dirty(&self, key: u32) -> &[Txn] {
-        match &self.keys[key as usize].by {
-            By::Dirty(writer) => std::slice::from_ref(writer),
-            By::Many(many) => &self.many[*many as usize].dirty,
+        let written = &self.keys[key as usize];
+        match written.by() {
+            By::Dirty(_) => std::slice::from_ref(&written.version.writer),
+            By::Many(many) => &self.many[many as usize].dirty,
             _ => &[],
         }
     }
@@ -135,16 +176,16 @@ impl Versions {
 
     /// The transaction writes the key for the first time.
     pub(crate) fn write(&mut self, key: u32, writer: Txn) {
-        match self.keys[key as usize].by {
-            By::Nobody => self.keys[key as usize].by = By::Dirty(writer),
+        match self.keys[key as usize].by() {
+            By::Nobody => self.keys[key as usize].set(By::Dirty(writer)),
             _ => self.many(key).dirty.push(writer),
         }
     }
 
     /// The transaction has not written the key after all.
     pub(crate) fn unwrite(&mut self, key: u32, writer: Txn) {
-        match self.keys[key as usize].by {
-            By::Dirty(_) => self.keys[key as usize].by = By::Nobody,
+        match self.keys[key as usize].by() {
+            By::Dirty(_) => self.keys[key as usize].set(By::Nobody),
             _ => self.many(key).dirty.retain(|&other| other != writer),
         }
     }
@@ -152,8 +193,8 @@ impl Versions {
     /// The version of a transaction that has written the key, which comes last.
     pub(crate) fn commit(&mut self, key: u32, version: Version, numbered: impl Fn(Txn) -> Numbered) {
         self.keys[key as usize].looked = Position::FIRST;
-        if let By::Dirty(_) = self.keys[key as usize].by {
-            self.keys[key as usize].by = By::One(version);
+        if let By::Dirty(_) = self.keys[key as usize].by() {
+            self.keys[key as usize].set(By::One(version));
             return;
         }
         let many = self.many(key);
@@ -163,7 +204,7 @@ impl Versions {
 
     /// A writer that was rolled back stays where `ru` can see it, until there are many after it.
     pub(crate) fn roll_back(&mut self, key: u32, writer: Txn) {
-        if let By::Dirty(_) = self.keys[key as usize].by {
+        if let By::Dirty(_) = self.keys[key as usize].by() {
             return;
         }
         let dirty = &mut self.many(key).dirty;
@@ -176,11 +217,12 @@ impl Versions {
 
     /// Gives the versions their places, and puts them in that order.
     pub(crate) fn place(&mut self, key: u32, position: impl Fn(Txn) -> Position, numbered: impl Fn(Txn) -> Numbered) {
-        match &mut self.keys[key as usize].by {
+        let written = &mut self.keys[key as usize];
+        match written.by() {
             By::Nobody | By::Dirty(_) => {}
-            By::One(version) => version.position = position(version.writer),
+            By::One(version) => written.version.position = position(version.writer),
             By::Many(many) => {
-                let many = &mut self.many[*many as usize];
+                let many = &mut self.many[many as usize];
                 many.chains.clear();
                 let mut list = std::mem::take(&mut many.list);
                 list.iter_mut().for_each(|version| version.position = position(version.writer));
@@ -193,8 +235,8 @@ impl Versions {
     /// Forgets the transactions before this one.
     pub(crate) fn forget(&mut self, key: u32, before: Txn, numbered: impl Fn(Txn) -> Numbered) {
         let written = &mut self.keys[key as usize];
-        match written.by {
-            By::One(Version { writer, .. }) | By::Dirty(writer) if writer < before => written.by = By::Nobody,
+        match written.by() {
+            By::One(Version { writer, .. }) | By::Dirty(writer) if writer < before => written.set(By::Nobody),
             By::Many(index) => {
                 let many = &mut self.many[index as usize];
                 many.dirty.retain(|&writer| writer >= before);
@@ -217,7 +259,7 @@ impl Versions {
             (&[version], []) => By::One(version),
             _ => return,
         };
-        self.keys[key as usize].by = by;
+        self.keys[key as usize].set(by);
         self.many[index as usize] = Many::default();
         self.free.push(index);
     }
@@ -231,7 +273,7 @@ impl Versions {
 
     /// Nobody has written the key, or looked at it.
     pub(crate) fn clear_key(&mut self, key: u32) {
-        if let By::Many(index) = std::mem::replace(&mut self.keys[key as usize], NOBODY).by {
+        if let By::Many(index) = std::mem::replace(&mut self.keys[key as usize], NOBODY).by() {
             self.many[index as usize] = Many::default();
             self.free.push(index);
         }
@@ -246,7 +288,7 @@ impl Versions {
     /// What more there is to know of a key.
     fn many(&mut self, key: u32) -> &mut Many {
         let mut many = Many::default();
-        match self.keys[key as usize].by {
+        match self.keys[key as usize].by() {
             By::Many(many) => return &mut self.many[many as usize],
             By::Nobody => {}
             By::Dirty(writer) => many.dirty.push(writer),
@@ -258,7 +300,7 @@ impl Versions {
         } else {
             self.many[index as usize] = many;
         }
-        self.keys[key as usize].by = By::Many(index);
+        self.keys[key as usize].set(By::Many(index));
         &mut self.many[index as usize]
     }
 }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use skew_model::{Key, Level};
 
 use crate::change::{Changed, Check, Done, Event};
 use crate::error::{Result, SqlError, SqlState};
-use crate::exec::{LockOutcome, RowRef, Run, Slot, Tuple};
-use crate::ir::{Insert, LockStrength, OnConflict};
+use crate::exec::{LockOutcome, RowRef, Run, Slot, Tuple, Tuples};
+use crate::ir::walk::{Descend, look};
+use crate::ir::{ExprKind, Insert, LockStrength, OnConflict, Plan};
 use crate::session::transaction::store_error;
 use crate::storage::World;
 use crate::storage::locks::TableMode;
@@ -30,10 +32,10 @@ impl World<'_> {
         if let Some(columns) = &updated {
             self.fire_before_statement(&bound, Event::Update, columns)?;
         }
-        let tuples = run.tuples(self, &insert.source)?;
+        let mut source = Source::open(&insert.source, self, run)?;
         let mut done = Done::default();
-        let mut new_rows = Vec::new();
-        for tuple in tuples {
+        let mut new_rows = FxHashSet::default();
+        while let Some(tuple) = source.next(self, run)? {
             self.check()?;
             let mut values = vec![Datum::Null; bound.table().columns.len()];
             let Slot::Values(given) = tuple.slot(0) else {
@@ -52,9 +54,13 @@ impl World<'_> {
             let Some((row, values, _)) = written else { continue };
             self.check_view(&bound, row, &insert.checks)?;
             done.count += 1;
-            new_rows.push(row.key);
-            let tuple = Tuple::of(if values.is_empty() { Slot::Row(row) } else { Slot::Values(values.into()) });
-            self.returning(insert.returning.as_ref(), run, &tuple, &mut done)?;
+            if insert.on_conflict.is_some() {
+                new_rows.insert(row.key);
+            }
+            if insert.returning.is_some() {
+                let tuple = Tuple::of(if values.is_empty() { Slot::Row(row) } else { Slot::Values(values.into()) });
+                self.returning(insert.returning.as_ref(), run, &tuple, &mut done)?;
+            }
         }
         if let Some(columns) = &updated {
             self.fire_after_statement(&bound, Event::Update, columns, checks)?;
@@ -95,7 +101,7 @@ impl World<'_> {
         values: Vec<Datum>,
         conflict: &'p OnConflict,
         run: &mut Run<'p>,
-        new_rows: &mut Vec<u32>,
+        new_rows: &mut FxHashSet<u32>,
         checks: &mut Vec<Check>,
     ) -> Result<Option<(RowRef, Vec<Datum>, bool)>> {
         let fired = self.fire_before(bound, Event::Insert, &[], None, Some(values))?;
@@ -159,4 +165,45 @@ impl World<'_> {
         let in_key = |position: usize| bound.referable().any(|key| key == position);
         if columns.any(in_key) { LockStrength::Update } else { LockStrength::NoKeyUpdate }
     }
+}
+
+/// Where the tuples of an INSERT come from: all of them are there before the first row is written, so that the statement
+/// does not see its own rows, unless they look at nothing.
+enum Source<'p> {
+    Kept(std::vec::IntoIter<Tuple>),
+    Made(Tuples<'p>),
+}
+
+impl<'p> Source<'p> {
+    fn open(plan: &'p Plan, world: &mut World<'_>, run: &mut Run<'p>) -> Result<Source<'p>> {
+        Ok(match looks_at_nothing(plan) {
+            true => Source::Made(run.open(world, plan)?),
+            false => Source::Kept(run.tuples(world, plan)?.into_iter()),
+        })
+    }
+
+    fn next(&mut self, world: &mut World<'_>, run: &mut Run<'p>) -> Result<Option<Tuple>> {
+        match self {
+            Source::Kept(tuples) => Ok(tuples.next()),
+            Source::Made(tuples) => tuples.next(run, world),
+        }
+    }
+}
+
+/// Whether a plan computes its tuples from nothing but its own text and parameters.
+fn looks_at_nothing(plan: &Plan) -> bool {
+    let mut below = plan;
+    loop {
+        below = match below {
+            Plan::One | Plan::Empty { .. } | Plan::Values(_) | Plan::Function(_) => break,
+            Plan::Project { input, .. } | Plan::ProjectSet { input, .. } | Plan::Filter { input, .. } => input,
+            _ => return false,
+        };
+    }
+    let mut nothing = true;
+    let walked = look::plan(plan, 0, &mut |expr, _| {
+        nothing &= !matches!(expr.kind, ExprKind::UserCall { .. } | ExprKind::Subquery { .. });
+        Ok(if nothing { Descend::Yes } else { Descend::No })
+    });
+    nothing && walked.is_ok()
 }

@@ -302,6 +302,8 @@ pub struct Settings {
     pub search_path: Vec<String>,
     /// standard_conforming_strings and everything else, by lower-case name, as text.
     pub others: std::collections::BTreeMap<String, String>,
+    /// Those of the others that every statement asks for.
+    pub(crate) ready: crate::session::settings::Ready,
 }
 
 impl Default for Settings {
@@ -314,6 +316,7 @@ impl Default for Settings {
             bytea_output: "hex".to_owned(),
             search_path: vec!["$user".to_owned(), "public".to_owned()],
             others: std::collections::BTreeMap::new(),
+            ready: crate::session::settings::Ready::default(),
         }
     }
 }

@@ -15,5 +15,5 @@ pub(crate) fn store_options(options: &Options) -> StoreOptions {
     }
 }
 
-/// The history of a database that runs for long is kept from about so many operations ago: 160 megabytes.
-const KEPT_OPERATIONS: usize = 4_000_000;
+/// The history of a database that runs for long is kept from about so many operations ago: 80 megabytes.
+const KEPT_OPERATIONS: usize = 2_000_000;

@@ -11,11 +11,13 @@ use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Settings;
 use crate::session::cursors::Cursor;
-use crate::session::database::{Activity, Database, State};
-use crate::session::settings::{self, Defaults};
+use crate::session::database::{Activity, Database, Mailbox, State};
+use crate::session::prepare::SeenPath;
+use crate::session::settings::{self, Defaults, Ready};
 use crate::session::transaction::{Block, Identity, Isolation, Transaction};
 use crate::session::{Client, Message, Prepared, Status, clock};
 use crate::storage::table::BoundTables;
+use crate::types::Datum;
 
 /// What belongs to one connection.
 pub(crate) struct SessionState {
@@ -25,6 +27,7 @@ pub(crate) struct SessionState {
     pub(crate) defaults: Defaults,
     pub(crate) transaction: Option<Transaction>,
     pub(crate) messages: Vec<Message>,
+    pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) cancel: Cancel,
     /// Prepared statements by name, those of PREPARE and those of the wire.
     pub(crate) statements: HashMap<String, Prepared>,
@@ -44,6 +47,10 @@ pub(crate) struct SessionState {
     pub(crate) seen: Arc<Catalog>,
     /// Its running statement in the database's log.
     pub(crate) logged: Option<usize>,
+    /// The schemas in which names were last looked for.
+    pub(crate) path: Option<SeenPath>,
+    /// The cache of cells of the next statement, empty.
+    pub(crate) spare_cells: FxHashMap<u32, Option<Datum>>,
 }
 
 /// A client's connection. Dropped, its transaction is rolled back and its locks and temporary tables are gone.
@@ -136,16 +143,15 @@ impl SessionState {
 
     /// Opens a transaction with the connection's defaults.
     pub(crate) fn begin(&mut self, state: &State, block: Block) {
-        let default = |name: &str| settings::show(&self.settings, name).unwrap_or_default();
-        let isolation = Isolation::named(&default("default_transaction_isolation")).unwrap_or(Isolation::ReadCommitted);
+        let Ready { isolation, read_only, deferrable, .. } = self.settings.ready;
         self.transaction = Some(Transaction {
             id: None,
             level: isolation.level(&state.options),
             block,
             failed: false,
             isolation,
-            read_only: default("default_transaction_read_only") == "on",
-            deferrable: default("default_transaction_deferrable") == "on",
+            read_only,
+            deferrable,
             catalog: None,
             catalog_base: state.catalog.clone(),
             savepoints: Vec::new(),
@@ -250,6 +256,7 @@ impl Connection {
         let mut defaults = Defaults::default();
         settings::connect(&mut settings, &mut defaults, &client.settings);
         let cancel = Cancel::new();
+        let mailbox = Arc::new(Mailbox::default());
         let identity = {
             let mut state = database.inner.lock();
             let owner = state.new_owner();
@@ -263,7 +270,7 @@ impl Connection {
                 state: "idle",
                 query: "".into(),
                 listens: Vec::new(),
-                mailbox: Vec::new(),
+                mailbox: mailbox.clone(),
                 cancel: cancel.clone(),
                 tell: client.tell.clone(),
             };
@@ -277,6 +284,7 @@ impl Connection {
             defaults,
             transaction: None,
             messages: Vec::new(),
+            mailbox,
             cancel,
             statements: HashMap::new(),
             cursors: BTreeMap::new(),
@@ -290,6 +298,8 @@ impl Connection {
             temporary: None,
             seen: database.inner.lock().catalog.clone(),
             logged: None,
+            path: None,
+            spare_cells: FxHashMap::default(),
         };
         Connection { database, session, copy: None, plans: Default::default(), shown: String::new() }
     }
@@ -302,10 +312,7 @@ impl Connection {
     /// What the client is to be told, since the last call.
     pub fn messages(&mut self) -> Vec<Message> {
         let mut messages = std::mem::take(&mut self.session.messages);
-        let mut state = self.database.inner.lock();
-        if let Some(activity) = state.connections.get_mut(&self.session.identity.owner) {
-            messages.append(&mut activity.mailbox);
-        }
+        self.session.mailbox.empty_into(&mut messages);
         messages
     }
 

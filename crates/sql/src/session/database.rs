@@ -86,9 +86,29 @@ pub(crate) struct Activity {
     pub(crate) state: &'static str,
     pub(crate) query: Arc<str>,
     pub(crate) listens: Vec<String>,
-    pub(crate) mailbox: Vec<Message>,
+    pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) cancel: super::Cancel,
     pub(crate) tell: Arc<dyn Fn(&Message) -> bool + Send + Sync>,
+}
+
+/// What others have to tell a client that was busy. It looks there after every statement, without asking for the
+/// database.
+#[derive(Default)]
+pub(crate) struct Mailbox(Mutex<Vec<Message>>);
+
+impl Mailbox {
+    /// Puts a message there unless the client can be told at once. A client that becomes idle meanwhile waits here, and
+    /// finds it.
+    pub(crate) fn deliver(&self, message: &Message, tell: impl FnOnce(&Message) -> bool) {
+        let mut messages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !tell(message) {
+            messages.push(message.clone());
+        }
+    }
+
+    pub(crate) fn empty_into(&self, messages: &mut Vec<Message>) {
+        messages.append(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
 }
 
 impl Database {

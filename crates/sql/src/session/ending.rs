@@ -1,7 +1,5 @@
 //! How transactions end: commit, rollback, failure.
 
-use std::sync::Arc;
-
 use crate::error::{Result, SqlError, SqlState};
 use crate::session::Message;
 use crate::session::connection::SessionState;
@@ -138,14 +136,12 @@ impl SessionState {
         for (channel, payload) in &transaction.notifications {
             let message =
                 Message::Notification { pid: self.client.pid, channel: channel.clone(), payload: payload.clone() };
-            for (&owner, other) in &mut state.connections {
+            for (&owner, other) in &state.connections {
                 if !other.listens.contains(channel) {
                     continue;
                 }
-                let tell = Arc::clone(&other.tell);
-                if owner == self.identity.owner || !tell(&message) {
-                    other.mailbox.push(message.clone());
-                }
+                let is_other = owner != self.identity.owner;
+                other.mailbox.deliver(&message, |message| is_other && (other.tell)(message));
             }
         }
     }

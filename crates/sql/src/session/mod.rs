@@ -188,7 +188,7 @@ pub struct Prepared {
     /// Its text.
     pub sql: Arc<str>,
     /// The types of its parameters, those that the client did not name inferred.
-    pub parameters: Vec<Type>,
+    pub parameters: Arc<[Type]>,
     /// The columns of its result; `None` if it returns no rows.
     pub columns: Option<Arc<[Output]>>,
     pub(crate) plan: Arc<prepare::Planned>,

@@ -45,7 +45,7 @@ impl World<'_> {
             return Err(SqlError::syntax(message).detail(detail));
         }
         let mut values = Vec::with_capacity(arguments.len());
-        for (argument, ty) in arguments.iter().zip(&prepared.parameters) {
+        for (argument, ty) in arguments.iter().zip(prepared.parameters.iter()) {
             let expr = self.bind_assigned(argument, (*ty).into(), "parameter")?;
             values.push(Run::new().eval(self, &expr, &Tuple::default())?);
         }

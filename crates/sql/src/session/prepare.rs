@@ -1,8 +1,9 @@
 //! Parsing and binding: text → a plan, kept as long as the catalog and the search path stay the same.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
@@ -25,19 +26,49 @@ pub(crate) struct Planned {
     /// The plan of a query or a change.
     pub(crate) query: Option<Arc<Query>>,
     /// The catalog's version and the search path that it was bound against.
-    pub(crate) version: u64,
-    pub(crate) path: Vec<Oid>,
+    version: u64,
+    path: Vec<Oid>,
 }
 
-/// Plans by text, as bound without given types.
+/// A search path and what it was made from: while that is the same, so is the path.
+pub(crate) struct SeenPath {
+    settings: Arc<Settings>,
+    version: u64,
+    temporary: Option<Oid>,
+    path: Vec<Oid>,
+}
+
+/// Plans by text, as bound without given types. A text is worth keeping when it comes again: clients that write values
+/// into their statements never send the same one twice.
 #[derive(Default)]
 pub(crate) struct Plans {
     kept: FxHashMap<Arc<str>, Prepared>,
+    /// Hashes of texts that came lately.
+    seen: Vec<u64>,
+}
+
+impl Plans {
+    /// Keeps the plan of a text that has come before.
+    fn offer(&mut self, prepared: &Prepared) {
+        let hash = FxBuildHasher.hash_one(&*prepared.sql);
+        self.seen.resize(KEPT, 0);
+        let place = &mut self.seen[hash as usize % KEPT];
+        if std::mem::replace(place, hash) != hash {
+            return;
+        }
+        if self.kept.len() >= KEPT {
+            self.kept.clear();
+        }
+        self.kept.insert(prepared.sql.clone(), prepared.clone());
+    }
 }
 
 impl Connection {
     /// The texts of the statements of a simple query, each to be [prepared](Connection::prepare) and executed in turn.
     pub fn split(&self, sql: &str) -> Result<Vec<Arc<str>>> {
+        if !sql.contains(';') {
+            return Ok(vec![sql.into()]);
+        }
         Ok(parse::split(sql)?.into_iter().map(|piece| sql[piece].into()).collect())
     }
 
@@ -58,10 +89,7 @@ impl Connection {
         {
             let state = inner.lock();
             let catalog = self.session.catalog(&state);
-            let still = kept.plan.version == catalog.version
-                && kept.plan.path == path(&self.session, &catalog)
-                && !self.session.in_failed_transaction();
-            if still {
+            if self.session.is_current(&kept.plan, &catalog) && !self.session.in_failed_transaction() {
                 return Ok(kept.clone());
             }
         }
@@ -69,12 +97,9 @@ impl Connection {
         self.session.must_be_allowed(&statement)?;
         let mut world = World::new(inner.hold(), &mut self.session);
         let prepared = world.plan(sql.into(), statement, types)?;
-        drop(world);
+        world.leave();
         if types.is_empty() && prepared.plan.query.is_some() {
-            if self.plans.kept.len() >= KEPT {
-                self.plans.kept.clear();
-            }
-            self.plans.kept.insert(prepared.sql.clone(), prepared.clone());
+            self.plans.offer(&prepared);
         }
         Ok(prepared)
     }
@@ -83,6 +108,26 @@ impl Connection {
 impl SessionState {
     pub(crate) fn in_failed_transaction(&self) -> bool {
         self.transaction.as_ref().is_some_and(|transaction| transaction.failed)
+    }
+
+    /// Whether names still mean what they meant when the plan was made.
+    fn is_current(&mut self, plan: &Planned, catalog: &Catalog) -> bool {
+        if plan.version != catalog.version {
+            return false;
+        }
+        let seen = self.path.as_ref().filter(|seen| {
+            seen.version == catalog.version
+                && seen.temporary == self.temporary
+                && Arc::ptr_eq(&seen.settings, &self.settings)
+        });
+        if let Some(seen) = seen {
+            return seen.path == plan.path;
+        }
+        let path = path(self, catalog);
+        let is_current = path == plan.path;
+        let (settings, temporary) = (self.settings.clone(), self.temporary);
+        self.path = Some(SeenPath { settings, version: catalog.version, temporary, path });
+        is_current
     }
 
     /// In a failed transaction only its end is allowed.
@@ -115,16 +160,14 @@ impl World<'_> {
             other => columns = describe::columns(self, other)?,
         }
         let plan = Planned { statement, query, version, path };
-        Ok(Prepared { sql, parameters, columns, plan: Arc::new(plan) })
+        Ok(Prepared { sql, parameters: parameters.into(), columns, plan: Arc::new(plan) })
     }
 
-    /// The prepared statement, bound again if the catalog has changed since.
-    pub(crate) fn refresh(&mut self, prepared: &Prepared) -> Result<Prepared> {
+    /// The prepared statement bound again, if the catalog has changed since.
+    pub(crate) fn refresh(&mut self, prepared: &Prepared) -> Result<Option<Prepared>> {
         let plan = &prepared.plan;
-        if plan.query.is_none()
-            || plan.version == self.catalog.version && plan.path == path(self.session, &self.catalog)
-        {
-            return Ok(prepared.clone());
+        if plan.query.is_none() || self.session.is_current(plan, &self.catalog) {
+            return Ok(None);
         }
         let again = self.plan(prepared.sql.clone(), plan.statement.clone(), &prepared.parameters)?;
         let types = |columns: &Option<Arc<[Output]>>| {
@@ -134,7 +177,7 @@ impl World<'_> {
             let message = "cached plan must not change result type";
             return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
         }
-        Ok(again)
+        Ok(Some(again))
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Settings;
+use crate::session::transaction::Isolation;
 
 /// What values a parameter takes.
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +129,40 @@ const PARAMETERS: &[Parameter] = &[
 const LEVELS: &[&str] = &["debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error"];
 const INTERVAL_STYLES: &[&str] = &["postgres", "postgres_verbose", "sql_standard", "iso_8601"];
 
+/// Settings that every statement asks for, read once when they are set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ready {
+    /// In milliseconds; 0: none.
+    pub(crate) statement_timeout: u64,
+    pub(crate) lock_timeout: u64,
+    pub(crate) isolation: Isolation,
+    pub(crate) read_only: bool,
+    pub(crate) deferrable: bool,
+}
+
+impl Default for Ready {
+    fn default() -> Ready {
+        let isolation = Isolation::ReadCommitted;
+        Ready { statement_timeout: 0, lock_timeout: 0, isolation, read_only: false, deferrable: false }
+    }
+}
+
+impl Ready {
+    fn set(&mut self, name: &str, value: &str) {
+        let time = || milliseconds(value).map_or(0, |time| time.max(0).unsigned_abs());
+        match name {
+            "statement_timeout" => self.statement_timeout = time(),
+            "lock_timeout" => self.lock_timeout = time(),
+            "default_transaction_isolation" => {
+                self.isolation = Isolation::named(value).unwrap_or(Isolation::ReadCommitted);
+            }
+            "default_transaction_read_only" => self.read_only = value == "on",
+            "default_transaction_deferrable" => self.deferrable = value == "on",
+            _ => {}
+        }
+    }
+}
+
 /// The defaults of a connection, which RESET comes back to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Defaults(Vec<(String, String)>);
@@ -185,6 +220,7 @@ fn store(settings: &mut Settings, name: &str, value: String) {
         "bytea_output" => settings.bytea_output = value,
         "search_path" => settings.search_path = split_list(&value),
         _ => {
+            settings.ready.set(name, &value);
             settings.others.insert(name.to_lowercase(), value);
         }
     }

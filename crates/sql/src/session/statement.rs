@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::Run;
 use crate::functions::Env;
-use crate::ir::{Change, Plan, Query};
+use crate::ir::{Change, Output, Plan, Query};
 use crate::parse::statement::{Discard, Explain, Isolation as Named, Set, Statement, TableLock, TransactionMode};
 use crate::session::connection::Connection;
 use crate::session::cursors::Cursor;
@@ -37,11 +37,13 @@ impl Connection {
             }
             Ok(outcome) => {
                 world.active(&statement.sql, false);
+                world.leave();
                 Ok(outcome)
             }
             Err(error) => {
                 world.session.fail(&mut world.db);
                 world.active(&statement.sql, false);
+                world.leave();
                 Err(error)
             }
         }
@@ -55,7 +57,10 @@ impl Connection {
             return Ok(());
         }
         let inner = self.database.inner.clone();
-        World::new(inner.hold(), &mut self.session).commit().map(drop)
+        let mut world = World::new(inner.hold(), &mut self.session);
+        let committed = world.commit();
+        world.leave();
+        committed.map(drop)
     }
 
     /// The client's statement failed outside of [`Connection::execute`] (a parameter that could not be read, …): its
@@ -71,7 +76,8 @@ impl Connection {
 impl World<'_> {
     pub(crate) fn run_prepared(&mut self, prepared: &Prepared, parameters: &[Datum]) -> Result<Outcome> {
         self.session.must_be_allowed(&prepared.plan.statement)?;
-        let prepared = self.refresh(prepared)?;
+        let renewed = self.refresh(prepared)?;
+        let prepared = renewed.as_ref().unwrap_or(prepared);
         if parameters.len() != prepared.parameters.len() {
             let message = format!(
                 "bind message supplies {} parameters, but the statement requires {}",
@@ -82,13 +88,18 @@ impl World<'_> {
         }
         self.params = parameters.to_vec();
         match &prepared.plan.query {
-            Some(query) => self.run_query_statement(&prepared.sql, query),
+            Some(query) => self.run_planned(&prepared.sql, query, prepared.columns.clone()),
             None => self.run_utility(&prepared.sql, &prepared.plan.statement),
         }
     }
 
     /// Runs a query or a change as a statement of its own.
     pub(crate) fn run_query_statement(&mut self, text: &Arc<str>, query: &Query) -> Result<Outcome> {
+        self.run_planned(text, query, Some(query.columns.as_slice().into()))
+    }
+
+    /// The same where its columns are at hand.
+    fn run_planned(&mut self, text: &Arc<str>, query: &Query, columns: Option<Arc<[Output]>>) -> Result<Outcome> {
         self.session.transaction(&self.db);
         self.begin_statement(text)?;
         self.about_to_run(&query.plan);
@@ -104,10 +115,10 @@ impl World<'_> {
             Some(Change::Delete(_)) => format!("DELETE {}", self.session.affected),
             Some(Change::Merge(_)) => format!("MERGE {}", self.session.affected),
         };
-        if changed.is_some() && query.columns.is_empty() {
-            return Ok(Outcome::Done(tag));
+        match columns {
+            Some(columns) if changed.is_none() || !columns.is_empty() => Ok(Outcome::Rows { columns, rows, tag }),
+            _ => Ok(Outcome::Done(tag)),
         }
-        Ok(Outcome::Rows { columns: query.columns.as_slice().into(), rows, tag })
     }
 
     pub(crate) fn run_utility(&mut self, text: &Arc<str>, statement: &Statement) -> Result<Outcome> {

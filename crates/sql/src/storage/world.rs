@@ -14,10 +14,10 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Limits, RowRef, RowVersion};
 use crate::ir::Plan;
 use crate::plpgsql::Site;
+use crate::session::ChoiceKind;
 use crate::session::connection::SessionState;
 use crate::session::database::Held;
 use crate::session::transaction::{deadlock, store_error};
-use crate::session::{ChoiceKind, settings};
 use crate::storage::locks::{self, Asked, Mode, Owner, Resource, TableMode};
 use crate::storage::look::Stake;
 use crate::storage::table::BoundTable;
@@ -32,6 +32,8 @@ const TURN: Duration = Duration::from_millis(3);
 const CELL: usize = 100;
 /// What a transaction writes is kept in less memory than what a statement works on, and for longer.
 const WRITES_PER_KEPT: usize = 4;
+/// A cache of cells that has had room for more is not kept.
+const MUCH: usize = 1024;
 
 /// What a statement has seen that waits for a function.
 pub(crate) struct View {
@@ -92,9 +94,8 @@ impl<'a> World<'a> {
         if !Arc::ptr_eq(&session.seen, &catalog) {
             session.seen = catalog.clone();
         }
-        let timeout =
-            settings::show(&session.settings, "statement_timeout").ok().and_then(|t| settings::milliseconds(&t));
-        let timeout = timeout.filter(|&ms| ms > 0).map(|ms| Duration::from_millis(ms.unsigned_abs()));
+        let timeout = after(session.settings.ready.statement_timeout);
+        let cells = std::mem::take(&mut session.spare_cells);
         let limits = Limits { kept_bytes: db.options.memory, ..Limits::default() };
         World {
             db,
@@ -102,7 +103,7 @@ impl<'a> World<'a> {
             catalog,
             params: Vec::new(),
             frames: Vec::new(),
-            cells: FxHashMap::default(),
+            cells,
             under_lock: FxHashMap::default(),
             several_changes: false,
             looks_at: Vec::new(),
@@ -111,7 +112,7 @@ impl<'a> World<'a> {
             sites: Vec::new(),
             returned: Vec::new(),
             trigger_depth: 0,
-            deadline: timeout.map(|timeout| Instant::now() + timeout),
+            deadline: timeout,
             bound: FxHashMap::default(),
             steps: 0,
             limits,
@@ -192,6 +193,14 @@ impl<'a> World<'a> {
             self.bound.clear();
         }
         self.interrupted()
+    }
+
+    /// The statement is over: what it has used is used again, unless that was much.
+    pub(crate) fn leave(mut self) {
+        if self.cells.capacity() <= MUCH {
+            self.cells.clear();
+            self.session.spare_cells = self.cells;
+        }
     }
 
     /// The transaction in the store, begun if need be.
@@ -313,16 +322,15 @@ impl<'a> World<'a> {
     }
 
     fn wait_until(&mut self, mut ask: impl FnMut(&mut Held<'_>) -> Asked) -> Result<()> {
-        let timeout =
-            settings::show(&self.session.settings, "lock_timeout").ok().and_then(|t| settings::milliseconds(&t));
-        let limit = timeout.filter(|&ms| ms > 0).map(|ms| Instant::now() + Duration::from_millis(ms.unsigned_abs()));
         let owner = self.owner();
+        let mut limit = None;
         loop {
             match ask(&mut self.db) {
                 Asked::Granted => return Ok(()),
                 Asked::Deadlock => return Err(deadlock()),
                 Asked::Wait => {}
             }
+            limit = limit.or_else(|| after(self.session.settings.ready.lock_timeout));
             let now = Instant::now();
             let left = [limit, self.deadline].into_iter().flatten().map(|end| end.saturating_duration_since(now)).min();
             self.db.sleep(&self.session.client, left.unwrap_or(LONGEST_SLEEP).min(LONGEST_SLEEP));
@@ -417,6 +425,11 @@ impl<'a> World<'a> {
         self.bound.insert(oid, bound.clone());
         Ok(bound)
     }
+}
+
+/// So many milliseconds from now; 0: never.
+fn after(milliseconds: u64) -> Option<Instant> {
+    (milliseconds > 0).then(|| Instant::now() + Duration::from_millis(milliseconds))
 }
 
 /// The table in a relation.

@@ -167,8 +167,9 @@ fn load(world: &mut World<'_>, copy: &Copy, data: &[u8]) -> Result<u64> {
     let mut checks = Vec::new();
     world.fire_before_statement(&bound, Event::Insert, &[])?;
     let mut count = 0;
-    for (number, row) in rows.into_iter().enumerate() {
+    for (number, row) in rows.enumerate() {
         world.check()?;
+        let row = row?;
         let place = Place { table: &bound.relation.name, number: number + 1, line: row.line };
         if row.fields.len() != target.columns.len() {
             let message = match row.fields.len() < target.columns.len() {

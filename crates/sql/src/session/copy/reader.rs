@@ -23,16 +23,19 @@ pub(crate) struct Row<'a> {
 /// What a binary COPY begins with.
 pub(super) const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
 
+/// Rows one after the other: a table's text is larger as rows of fields than it is as text.
+pub(crate) type Rows<'a> = Box<dyn Iterator<Item = Result<Row<'a>>> + 'a>;
+
 /// The rows.
-pub(crate) fn read<'a>(format: &Format, data: &'a [u8], columns: usize) -> Result<Vec<Row<'a>>> {
+pub(crate) fn read<'a>(format: &'a Format, data: &'a [u8], columns: usize) -> Result<Rows<'a>> {
     if format.binary {
-        return read_binary(data);
+        return Ok(Box::new(read_binary(data)?.into_iter().map(Ok)));
     }
-    let mut rows = if format.csv { read_csv(format, data)? } else { read_text(format, data, columns)? };
-    if format.header && !rows.is_empty() {
-        rows.remove(0);
-    }
-    Ok(rows)
+    let rows: Rows<'a> = match format.csv {
+        true => Box::new(read_csv(format, data)?.into_iter().map(Ok)),
+        false => Box::new(lines(data).map(move |line| read_line(format, line, columns))),
+    };
+    Ok(if format.header { Box::new(rows.skip(1)) } else { rows })
 }
 
 fn bad(message: impl Into<String>) -> SqlError {
@@ -44,33 +47,23 @@ fn utf8(bytes: Vec<u8>) -> Result<String> {
     Ok(String::from_utf8(bytes).expect("looked at just now"))
 }
 
-fn read_text<'a>(format: &Format, data: &'a [u8], columns: usize) -> Result<Vec<Row<'a>>> {
-    let mut rows = Vec::new();
-    for line in data.split(|&byte| byte == b'\n') {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if line == b"\\." {
-            break;
-        }
-        rows.push(line);
-    }
+/// The lines of a text, up to the one that says that it ends.
+fn lines(data: &[u8]) -> impl Iterator<Item = &[u8]> {
     // What follows the last line break is no line.
-    if data.last() == Some(&b'\n') && rows.last().is_some_and(|last| last.is_empty()) {
-        rows.pop();
-    }
-    if data.is_empty() {
-        rows.clear();
-    }
-    let row = |line: &'a [u8]| -> Result<Row<'a>> {
-        let fields = match columns == 0 && line.is_empty() {
-            true => Vec::new(),
-            false => {
-                let fields = split_escaped(line, format.delimiter).into_iter();
-                fields.map(|field| unescape(field, format)).collect::<Result<_>>()?
-            }
-        };
-        Ok(Row { fields, line: Some(line) })
+    let lines = (!data.is_empty()).then(|| data.strip_suffix(b"\n").unwrap_or(data).split(|&byte| byte == b'\n'));
+    let lines = lines.into_iter().flatten().map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    lines.take_while(|&line| line != b"\\.")
+}
+
+fn read_line<'a>(format: &Format, line: &'a [u8], columns: usize) -> Result<Row<'a>> {
+    let fields = match columns == 0 && line.is_empty() {
+        true => Vec::new(),
+        false => {
+            let fields = split_escaped(line, format.delimiter).into_iter();
+            fields.map(|field| unescape(field, format)).collect::<Result<_>>()?
+        }
     };
-    rows.into_iter().map(row).collect()
+    Ok(Row { fields, line: Some(line) })
 }
 
 /// Splits at delimiters that no backslash is before.
@@ -94,6 +87,9 @@ fn split_escaped(line: &[u8], delimiter: u8) -> Vec<&[u8]> {
 fn unescape(field: &[u8], format: &Format) -> Result<Field> {
     if field == format.null.as_bytes() {
         return Ok(Field::Null);
+    }
+    if !field.contains(&b'\\') {
+        return utf8(field.to_vec()).map(Field::Text);
     }
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field.iter().copied().peekable();
