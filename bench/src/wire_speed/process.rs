@@ -34,6 +34,11 @@ impl Process {
         (own + children.map(|stat| stat.ticks).sum::<u64>()) as f64 / TICKS_PER_SECOND
     }
 
+    /// From here on its memory's peak is counted anew, where the system lets us.
+    pub(super) fn forget_peak(&self) {
+        let _ = fs::write(format!("/proc/{}/clear_refs", self.pid), "5");
+    }
+
     /// Its memory now and at most, in megabytes. Children share memory with it, and are left out.
     pub(super) fn memory_mb(&self) -> Option<(f64, f64)> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).ok()?;

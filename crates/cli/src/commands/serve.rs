@@ -47,6 +47,7 @@ Driving it from a test, in SQL, on any connection:
   SELECT skew.isolation('cc')     transactions that begin from now on run at this level ('default': as they ask)
   SELECT skew.checking(true)      this connection's reads are the latest, for a test's final check
   SELECT skew.history()           what transactions have done since the checkpoint, for `skew check -`
+                                  (in a long run the last two million reads and writes: memory stays bounded)
 
 Exit codes: 0 ended by Ctrl-C or SIGTERM, 2 bad usage, or it could not start.")]
 pub(crate) struct Arguments {

@@ -15,5 +15,6 @@ pub(crate) fn store_options(options: &Options) -> StoreOptions {
     }
 }
 
-/// The history of a database that runs for long is kept from about so many operations ago: 80 megabytes.
+/// The history of a database that runs for long is kept from about so many operations ago: 80 megabytes. Reads cannot
+/// return what was overwritten before that, which no level asks for.
 const KEPT_OPERATIONS: usize = 2_000_000;
