@@ -71,6 +71,12 @@ pub(super) fn write_markdown(all: &[Replayed], path: &Path) -> io::Result<()> {
          and compared: rows, names and types of columns, command tags, SQLSTATEs. Numbers of objects, sizes and clocks \
          are left out. A *consequence* names something that an earlier statement left different.\n"
     )?;
+    writeln!(
+        out,
+        "```sh\nskew serve --choice postgres --port 5433 &\n\
+         skew-bench replay-clients --url postgres://127.0.0.1:5433/x --reference postgres://postgres@127.0.0.1:5432/postgres \\\n  \
+         --markdown bench/results/clients.md FOLDER/*pg*.sql* FOLDER/psql.sql\n```\n"
+    )?;
     let names: Vec<&str> = COLUMNS.iter().map(|(_, name)| *name).collect();
     writeln!(out, "| recording | statements | PostgreSQL answers | {} |", names.join(" | "))?;
     writeln!(out, "| --- | ---: | ---: |{}", " ---: |".repeat(COLUMNS.len()))?;

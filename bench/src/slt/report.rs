@@ -138,6 +138,11 @@ pub(super) fn write_markdown(
          *failed* otherwise, with those apart that came after a refused statement of the same file. The order of rows \
          counts only under ORDER BY. What PostgreSQL answers is recorded in `slt-postgresql.txt`.\n"
     )?;
+    writeln!(
+        out,
+        "```sh\nskew serve --isolation ser --port 5433 &\n\
+         bench/slt.sh FOLDER postgres://127.0.0.1:5433/slt --markdown bench/results/slt.md\n```\n"
+    )?;
     writeln!(out, "| file | {} |", COLUMNS.join(" | "))?;
     writeln!(out, "| --- |{}", " ---: |".repeat(COLUMNS.len()))?;
     for (suite, counts) in totals(results, reference) {

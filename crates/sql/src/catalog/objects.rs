@@ -92,6 +92,8 @@ pub struct Column {
     pub name: Arc<str>,
     /// Its type.
     pub typed: Typed,
+    /// The collation that it was given, by number; 0 is its type's own.
+    pub collation: Oid,
     /// Whether NULL is refused.
     pub not_null: bool,
     /// What a row gets when nothing is said; for generated columns, how they are made.

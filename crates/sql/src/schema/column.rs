@@ -7,16 +7,17 @@ use sqlparser::ast::{self, DataType, Ident};
 use crate::catalog::{Column, Generation, Oid, SequenceOwner, StoredExpr};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{ColumnConstraintKind, ColumnDefinition, SequenceOption, TableConstraint};
-use crate::schema::names::fold;
+use crate::schema::names::{fold, parts};
 use crate::schema::table::as_table_constraint;
 use crate::storage::World;
-use crate::types::{Datum, Type, Typed};
+use crate::types::{Datum, Type, Typed, collation};
 
 /// A column of a type, and nothing else.
 pub(super) fn plain(name: Arc<str>, typed: Typed) -> Column {
     Column {
         name,
         typed,
+        collation: 0,
         not_null: false,
         default: None,
         generation: Generation::Plain,
@@ -71,6 +72,10 @@ impl World<'_> {
             None => self.bind_type(&definition.data_type)?,
         };
         let mut column = plain(name.clone(), typed);
+        if let Some(name) = &definition.collation {
+            let (_, short) = parts(name)?;
+            column.collation = collation::number(&short, &short)?;
+        }
         let mut sequence = None;
         if let Some(ty) = serial {
             column.not_null = true;

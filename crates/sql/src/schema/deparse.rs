@@ -3,13 +3,13 @@
 use sqlparser::ast;
 
 use crate::catalog::{Relation, RelationKind, StoredExpr};
-use crate::ir::{Expr, ExprKind, Quantified};
+use crate::ir::{ColumnRef, Expr, ExprKind, Quantified};
 use crate::storage::World;
 use crate::types::{Datum, Type, Typed, names, quote, text};
 
 /// The text of a DEFAULT.
 pub(super) fn assigned(world: &World<'_>, bound: &Expr, written: &ast::Expr, typed: Typed) -> String {
-    let shown = Deparse { world, relation: None };
+    let shown = Deparse { world, names: Names::Nothing };
     // The conversion to the column's type is not shown, except that a literal is shown as one of that type.
     let inner = match &bound.kind {
         ExprKind::Cast { arg, explicit: false } => arg,
@@ -25,24 +25,47 @@ pub(super) fn assigned(world: &World<'_>, bound: &Expr, written: &ast::Expr, typ
 
 /// The text of a condition or an index key over a table's row.
 pub(super) fn expression(world: &World<'_>, bound: &Expr, written: &ast::Expr, relation: &Relation) -> String {
-    Deparse { world, relation: Some(relation) }.top(bound).unwrap_or_else(|| written.to_string())
+    Deparse { world, names: Names::Row(relation) }.top(bound).unwrap_or_else(|| written.to_string())
 }
 
 /// The text of a domain's CHECK.
 pub(super) fn domain(world: &World<'_>, bound: &Expr, written: &ast::Expr) -> String {
-    Deparse { world, relation: None }.top(bound).unwrap_or_else(|| written.to_string())
+    Deparse { world, names: Names::Nothing }.top(bound).unwrap_or_else(|| written.to_string())
 }
 
 fn is_literal(written: &ast::Expr) -> bool {
     matches!(written, ast::Expr::Value(_))
 }
 
-struct Deparse<'w> {
-    world: &'w World<'w>,
-    relation: Option<&'w Relation>,
+/// A slot of a query's tuple: what FROM says, what its columns are called by, and their names.
+pub(super) struct Slot {
+    pub(super) shown: String,
+    pub(super) prefix: String,
+    pub(super) columns: Vec<std::sync::Arc<str>>,
 }
 
-impl Deparse<'_> {
+/// How columns are called.
+#[derive(Clone, Copy)]
+enum Names<'w> {
+    /// There are none.
+    Nothing,
+    /// Those of a row of this relation.
+    Row(&'w Relation),
+    /// Those of a query.
+    Slots(&'w [Slot]),
+}
+
+pub(super) struct Deparse<'w> {
+    world: &'w World<'w>,
+    names: Names<'w>,
+}
+
+impl<'w> Deparse<'w> {
+    /// For expressions over the tuples of a query.
+    pub(super) fn of_slots(world: &'w World<'w>, slots: &'w [Slot]) -> Deparse<'w> {
+        Deparse { world, names: Names::Slots(slots) }
+    }
+
     fn top(&self, expr: &Expr) -> Option<String> {
         match &expr.kind {
             ExprKind::Cast { arg, explicit: false } => self.show(arg),
@@ -51,11 +74,11 @@ impl Deparse<'_> {
     }
 
     /// `None` where Skew does not know how PostgreSQL shows it.
-    fn show(&self, expr: &Expr) -> Option<String> {
+    pub(super) fn show(&self, expr: &Expr) -> Option<String> {
         let list = |args: &[Expr]| Some(args.iter().map(|arg| self.show(arg)).collect::<Option<Vec<_>>>()?.join(", "));
         Some(match &expr.kind {
             ExprKind::Const(_) => self.constant(expr, expr.ty())?,
-            ExprKind::Column(column) => self.column(column.column)?,
+            ExprKind::Column(column) => self.column(*column)?,
             ExprKind::Operand => "VALUE".to_owned(),
             ExprKind::Call { function, args } => match (is_symbol(function.name), args.as_slice()) {
                 (true, [left, right]) => format!("({} {} {})", self.show(left)?, function.name, self.show(right)?),
@@ -103,7 +126,13 @@ impl Deparse<'_> {
             ExprKind::Quantified { arg, operator, list: items, all } => {
                 let word = if *all { "ALL" } else { "ANY" };
                 let right = match items {
-                    Quantified::List(items) => format!("ARRAY[{}]", list(items)?),
+                    Quantified::List(items) => match converted(items) {
+                        Some((inner, typed)) => {
+                            let inner = inner.iter().map(|item| self.show(item)).collect::<Option<Vec<_>>>()?;
+                            format!("(ARRAY[{}])::{}[]", inner.join(", "), self.type_name(typed))
+                        }
+                        None => format!("ARRAY[{}]", list(items)?),
+                    },
                     Quantified::Array(array) => self.show(array)?,
                 };
                 format!("({} {} {word} ({right}))", self.show(arg)?, operator.name)
@@ -151,10 +180,36 @@ impl Deparse<'_> {
         names::format_type(typed.ty, Some(typed.modifier), self.world)
     }
 
-    fn column(&self, position: usize) -> Option<String> {
-        let RelationKind::Table(table) = &self.relation?.kind else { return None };
-        Some(quote::identifier(&table.columns.get(position)?.name))
+    fn column(&self, column: ColumnRef) -> Option<String> {
+        match self.names {
+            Names::Slots(slots) if column.up == 0 => {
+                let slot = slots.get(column.slot)?;
+                Some(format!("{}.{}", slot.prefix, quote::identifier(slot.columns.get(column.column)?)))
+            }
+            Names::Row(relation) => match &relation.kind {
+                RelationKind::Table(table) => Some(quote::identifier(&table.columns.get(column.column)?.name)),
+                _ => None,
+            },
+            _ => None,
+        }
     }
+}
+
+/// What is converted, if all items are, from one type to one other: then the array is.
+fn converted(items: &[Expr]) -> Option<(Vec<&Expr>, Typed)> {
+    let inner = |item: &'_ Expr| match &item.kind {
+        ExprKind::Cast { arg, .. } if arg.ty() != Type::UNKNOWN => Some((arg.ty(), item.ty())),
+        _ => None,
+    };
+    let first = inner(items.first()?)?;
+    if items.iter().any(|item| inner(item) != Some(first)) {
+        return None;
+    }
+    let args = items.iter().filter_map(|item| match &item.kind {
+        ExprKind::Cast { arg, .. } => Some(&**arg),
+        _ => None,
+    });
+    Some((args.collect(), items[0].typed))
 }
 
 fn is_symbol(name: &str) -> bool {

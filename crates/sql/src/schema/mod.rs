@@ -26,6 +26,7 @@ mod table;
 mod trigger;
 mod types;
 mod view;
+mod viewdef;
 
 use std::sync::Arc;
 

@@ -16,9 +16,9 @@ use crate::types::{Type, Typed};
 
 impl World<'_> {
     pub(super) fn create_view(&mut self, create: &CreateView) -> Result<()> {
-        let (schema, name) = self.place(&create.name, create.temporary)?;
         let statement = Statement::Sql(Box::new(sqlparser::ast::Statement::Query(create.query.clone())));
         let planned = self.plan(create.text.as_str().into(), Arc::new(statement), &[])?;
+        let (schema, name) = self.place(&create.name, create.temporary)?;
         let plan = planned.plan.query.clone().expect("a query has a plan");
         let mut columns: Vec<(Arc<str>, Typed)> =
             plan.columns.iter().map(|column| (column.name.clone(), text_for_unknown(column.typed))).collect();

@@ -152,6 +152,7 @@ pub fn pretty(text: &str) -> String {
         }
         let inner = &shown[open + 1..close];
         let word = !inner.is_empty() && inner.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
+        let word = word || inner.starts_with("ARRAY[") && inner.find(']') == Some(inner.len() - 1);
         let called = shown[..open].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '"');
         if word && !called && shown[close + 1..].starts_with("::") {
             shown.replace_range(close..=close, "");

@@ -10,6 +10,7 @@ use crate::catalog::{
 use crate::error::Result;
 use crate::storage::World;
 use crate::system::fill::{Filler, int, text, yes_no};
+use crate::system::information_initial::{system_columns, system_relations};
 use crate::system::relations::all;
 use crate::system::views::schema_name;
 use crate::types::{Datum, Type, Typed, builtin, kind, names};
@@ -73,13 +74,13 @@ fn relations(world: &World<'_>, filler: &mut Filler) {
             ("is_typed", yes_no(false)),
         ]);
     }
-    for table in super::tables() {
+    for (name, schema, view) in system_relations().values() {
         filler.row(&[
             ("table_catalog", text(&world.session.client.database)),
-            ("table_schema", text(table.schema)),
-            ("table_name", text(table.name)),
-            ("table_type", text(if table.kind == super::Kind::Table { "BASE TABLE" } else { "VIEW" })),
-            ("is_insertable_into", yes_no(table.kind == super::Kind::Table)),
+            ("table_schema", text(schema)),
+            ("table_name", text(name)),
+            ("table_type", text(if *view { "VIEW" } else { "BASE TABLE" })),
+            ("is_insertable_into", yes_no(!view)),
             ("is_typed", yes_no(false)),
         ]);
     }
@@ -106,6 +107,7 @@ fn columns(world: &World<'_>, filler: &mut Filler) {
             _ => {}
         }
     }
+    system_columns(world, filler);
 }
 
 fn column_row(
@@ -141,7 +143,7 @@ fn column_row(
 }
 
 /// The type's own name and where it is.
-fn udt(world: &World<'_>, ty: Type) -> Vec<(&'static str, Datum)> {
+pub(super) fn udt(world: &World<'_>, ty: Type) -> Vec<(&'static str, Datum)> {
     match (builtin::by_oid(ty), kind::user(ty, &world.catalog)) {
         (Some(known), _) => vec![("udt_schema", text("pg_catalog")), ("udt_name", text(known.name))],
         (None, Some(user)) => {
@@ -160,7 +162,7 @@ fn udt(world: &World<'_>, ty: Type) -> Vec<(&'static str, Datum)> {
 }
 
 /// `data_type` and what its modifier says.
-fn type_facts(world: &World<'_>, typed: Typed) -> Vec<(&'static str, Datum)> {
+pub(super) fn type_facts(world: &World<'_>, typed: Typed) -> Vec<(&'static str, Datum)> {
     let shown = if kind::element(typed.ty, &world.catalog).is_some() {
         "ARRAY".to_owned()
     } else if builtin::by_oid(typed.ty).is_none() {
@@ -237,7 +239,7 @@ fn of_column(world: &World<'_>, column: &Column) -> Vec<(&'static str, Datum)> {
     row
 }
 
-fn views(world: &World<'_>, filler: &mut Filler) {
+fn views(world: &mut World<'_>, filler: &mut Filler) {
     for relation in all(world) {
         let RelationKind::View(view) = &relation.kind else { continue };
         if view.materialized.is_some() {
@@ -261,7 +263,7 @@ fn views(world: &World<'_>, filler: &mut Filler) {
             ("table_catalog", catalog),
             ("table_schema", schema),
             ("table_name", text(&relation.name)),
-            ("view_definition", text(format!("{};", view.text))),
+            ("view_definition", text(world.view_definition(relation.oid, false).unwrap_or_default())),
             ("check_option", text(check_option)),
             ("is_updatable", yes_no(updatable)),
             ("is_insertable_into", yes_no(updatable)),

@@ -6,7 +6,7 @@
 //! - [`relations`], [`types`], [`routines`], [`constraints`], [`dependencies`], [`cluster`], [`activity`]: `pg_catalog`
 //! - [`definition`]: indexes and constraints as statements
 //! - [`views`]: the views of `pg_catalog` for people
-//! - [`information`]: `information_schema`
+//! - [`information`], [`information_initial`]: `information_schema`
 
 mod activity;
 mod cluster;
@@ -15,6 +15,7 @@ pub mod definition;
 mod dependencies;
 mod fill;
 mod information;
+mod information_initial;
 mod information_schema;
 pub(crate) mod initial;
 mod pg_catalog;

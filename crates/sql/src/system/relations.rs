@@ -204,6 +204,9 @@ fn of_column(column: &Column) -> Vec<(&'static str, Datum)> {
         ("attgenerated", text(if column.generation == Generation::Stored { "s" } else { "" })),
         ("attisdropped", yes(column.dropped)),
     ];
+    if column.collation != 0 {
+        row.push(("attcollation", oid(column.collation)));
+    }
     if column.dropped {
         row.push(("atttypid", oid(0)));
     }

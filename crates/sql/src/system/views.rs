@@ -25,14 +25,14 @@ pub(super) fn fill(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Re
                 ("schemaname", schema),
                 ("viewname", text(&relation.name)),
                 ("viewowner", text("postgres")),
-                ("definition", text(format!("{};", view.text))),
+                ("definition", text(world.view_definition(relation.oid, false).unwrap_or_default())),
             ]),
             ("pg_matviews", RelationKind::View(view)) if view.materialized.is_some() => filler.row(&[
                 ("schemaname", schema),
                 ("matviewname", text(&relation.name)),
                 ("matviewowner", text("postgres")),
                 ("ispopulated", yes(true)),
-                ("definition", text(format!("{};", view.text))),
+                ("definition", text(world.view_definition(relation.oid, false).unwrap_or_default())),
             ]),
             ("pg_indexes", RelationKind::Index(index)) => {
                 let table = world.relation(index.table)?;

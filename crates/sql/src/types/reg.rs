@@ -9,10 +9,7 @@ use crate::functions::Env;
 use crate::system::initial;
 use crate::system::routines::numbered;
 use crate::types::names::{format_type, search_path};
-use crate::types::{Type, names, quote};
-
-/// The collations that there are, by number.
-static COLLATIONS: &[(Oid, &str)] = &[(100, "default"), (950, "C"), (951, "POSIX")];
+use crate::types::{Type, collation, names, quote};
 
 /// The one role that owns everything.
 const BOOTSTRAP_ROLE: Oid = 10;
@@ -61,7 +58,7 @@ pub fn parse(text: &str, ty: Type, env: &dyn Env) -> Result<i64> {
         },
         Type::REGCOLLATION => {
             let name = parts_of(text)?.pop().unwrap_or_default();
-            let found = COLLATIONS.iter().find(|(_, known)| *known == name).map(|(oid, _)| *oid);
+            let found = collation::COLLATIONS.iter().find(|(_, known)| *known == name).map(|(oid, _)| *oid);
             return found.map(i64::from).ok_or_else(|| {
                 SqlError::new(
                     SqlState::UNDEFINED_OBJECT,
@@ -196,7 +193,7 @@ pub fn show(out: &mut String, oid: i64, ty: Type, env: &dyn Env) {
         (oid, Type::REGNAMESPACE) => catalog.schemas.get(&oid).map(|schema| quote::identifier(&schema.name)),
         (BOOTSTRAP_ROLE, Type::REGROLE) => Some("postgres".to_owned()),
         (oid, Type::REGCOLLATION) => {
-            COLLATIONS.iter().find(|(number, _)| *number == oid).map(|(_, name)| quote::identifier(name))
+            collation::COLLATIONS.iter().find(|(number, _)| *number == oid).map(|(_, name)| quote::identifier(name))
         }
         (oid, Type::REGPROC) => function_name(oid, env),
         (oid, Type::REGPROCEDURE) => procedure_name(oid, env),

@@ -6,7 +6,7 @@ use crate::bind::Binder;
 use crate::bind::names::qualified;
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Expr, ExprKind};
-use crate::types::{Datum, Type, Typed, modifier};
+use crate::types::{Datum, Type, Typed, collation, modifier};
 
 impl Binder<'_> {
     pub(super) fn special(&mut self, expr: &ast::Expr) -> Result<Expr> {
@@ -135,14 +135,11 @@ impl Binder<'_> {
         self.call_named(if shorthand { "substr" } else { "substring" }, args)
     }
 
-    /// Texts compare by their bytes, whatever collation is named; those that do not exist are an error.
+    /// COLLATE: only collations that compare bytes are there.
     fn collate(&mut self, expr: &ast::Expr, collation: &ast::ObjectName) -> Result<Expr> {
         let bound = self.expr(expr)?;
         let name = qualified(collation)?;
-        if !is_collation(&name.name) {
-            let message = format!("collation \"{}\" for encoding \"UTF8\" does not exist", name.display());
-            return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message));
-        }
+        collation::number(&name.name, &name.display())?;
         let bound = self.settle(bound)?;
         match bound.ty() {
             Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME => Ok(bound),
@@ -192,15 +189,6 @@ fn field_name(field: &DateTimeField) -> String {
         DateTimeField::Custom(ident) => ident.value.to_lowercase(),
         other => other.to_string().to_lowercase(),
     }
-}
-
-fn is_collation(name: &str) -> bool {
-    let known = ["C", "POSIX", "default", "ucs_basic", "C.UTF-8", "C.utf8", "unicode", "und-x-icu"];
-    let is_locale = |name: &str| {
-        let letters = name.split(['_', '-', '.']).next().unwrap_or_default();
-        (2..=3).contains(&letters.len()) && letters.bytes().all(|byte| byte.is_ascii_lowercase())
-    };
-    known.contains(&name) || name.ends_with("-x-icu") || (name.contains(['_', '-', '.']) && is_locale(name))
 }
 
 fn kind_name(expr: &ast::Expr) -> &'static str {

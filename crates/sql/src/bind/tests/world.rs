@@ -59,6 +59,7 @@ fn table(
     let column = |(at, (name, typed)): (usize, &(&str, Typed))| Column {
         name: (*name).into(),
         typed: *typed,
+        collation: 0,
         not_null: false,
         default: None,
         generation: Generation::Plain,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::catalog::{
-    Catalog, Language, Oid, Parameter, ParameterMode, Relation, RelationKind, Returns, Trigger, TriggerTime,
-    UserFunction, UserTypeKind, Volatility,
+    Catalog, Language, Oid, Parameter, ParameterMode, Relation, RelationKind, Returns, Trigger, TriggerTime, UserFunction,
+    UserTypeKind, Volatility,
 };
 use crate::error::{Result, SqlError};
 use crate::functions::args::Args;
 use crate::functions::define::{f, table};
-use crate::functions::{Env, Function, Site};
+use crate::functions::{Env, Function, Question, Site};
 use crate::system::definition;
 use crate::types::{Datum, Type as T, names, quote};
 
@@ -27,10 +27,10 @@ pub static FUNCTIONS: &[Function] = &[
         tidy(expr(env, args, site)?, args.bool(2)?)
     })
     .stable(),
-    f("pg_get_viewdef", &[T::OID], T::TEXT, viewdef).stable(),
-    f("pg_get_viewdef", &[T::OID, T::BOOL], T::TEXT, viewdef).stable(),
-    f("pg_get_viewdef", &[T::TEXT], T::TEXT, viewdef_named).stable(),
-    f("pg_get_viewdef", &[T::TEXT, T::BOOL], T::TEXT, viewdef_named).stable(),
+    f("pg_get_viewdef", &[T::OID], T::TEXT, |env, args, _| viewdef(env, args, false)).stable(),
+    f("pg_get_viewdef", &[T::OID, T::BOOL], T::TEXT, |env, args, _| viewdef(env, args, args.bool(1)?)).stable(),
+    f("pg_get_viewdef", &[T::TEXT], T::TEXT, |env, args, _| viewdef_named(env, args, false)).stable(),
+    f("pg_get_viewdef", &[T::TEXT, T::BOOL], T::TEXT, |env, args, _| viewdef_named(env, args, args.bool(1)?)).stable(),
     f("pg_get_ruledef", &[T::OID], T::TEXT, nothing).stable(),
     f("pg_get_ruledef", &[T::OID, T::BOOL], T::TEXT, nothing).stable(),
     f("pg_get_triggerdef", &[T::OID], T::TEXT, |env, args, _| triggerdef(env, args, false)).stable(),
@@ -184,20 +184,13 @@ fn tidy(shown: Datum, pretty: bool) -> Result<Datum> {
     })
 }
 
-fn view_text(catalog: &Catalog, oid: Oid) -> Option<String> {
-    match &catalog.relation(oid)?.kind {
-        RelationKind::View(view) => Some(format!(" {};", view.text.trim().trim_end_matches(';'))),
-        _ => None,
-    }
+fn viewdef(env: &mut dyn Env, args: &[Datum], pretty: bool) -> Result<Datum> {
+    env.ask(Question::ViewDefinition { view: number(args)?, pretty })
 }
 
-fn viewdef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    some(view_text(env.catalog(), number(args)?))
-}
-
-fn viewdef_named(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    let oid = super::relation(args.text(0)?, env)?;
-    some(view_text(env.catalog(), oid))
+fn viewdef_named(env: &mut dyn Env, args: &[Datum], pretty: bool) -> Result<Datum> {
+    let view = super::relation(args.text(0)?, env)?;
+    env.ask(Question::ViewDefinition { view, pretty })
 }
 
 fn trigger_text(env: &dyn Env, relation: &Relation, trigger: &Trigger, pretty: bool) -> String {
