@@ -5,18 +5,18 @@ use crate::catalog::{
 };
 use crate::types::quote::identifier;
 
-/// `CREATE INDEX …`
-pub fn index(relation: &Relation, catalog: &Catalog) -> String {
+/// `CREATE INDEX …`; `plain` names the table without its schema.
+pub fn index(relation: &Relation, catalog: &Catalog, plain: bool) -> String {
     let RelationKind::Index(index) = &relation.kind else { return String::new() };
     let Some(owner) = catalog.relation(index.table) else { return String::new() };
     let Some(table) = catalog.table(index.table) else { return String::new() };
     let schema = catalog.schemas.get(&owner.schema).map_or("public", |schema| &schema.name);
     let unique = if index.unique { "UNIQUE " } else { "" };
     let keys: Vec<String> = index.keys.iter().map(|key| index_key(key, table)).collect();
+    let schema = if plain { String::new() } else { format!("{}.", identifier(schema)) };
     let mut text = format!(
-        "CREATE {unique}INDEX {} ON {}.{} USING {} ({})",
+        "CREATE {unique}INDEX {} ON {schema}{} USING {} ({})",
         identifier(&relation.name),
-        identifier(schema),
         identifier(&owner.name),
         index.method,
         keys.join(", ")

@@ -12,6 +12,8 @@ const PG_NAMESPACE: Oid = 2615;
 const PG_CONSTRAINT: Oid = 2606;
 const PG_ATTRDEF: Oid = 2604;
 const PG_REWRITE: Oid = 2618;
+const PG_EXTENSION: Oid = 3079;
+const PLPGSQL_EXTENSION: Oid = 13559;
 
 pub(super) fn depends(world: &mut World<'_>, filler: &mut Filler) {
     let mut put = |from: (Oid, Oid), to: (Oid, Oid, usize), kind: &str| {
@@ -71,6 +73,12 @@ pub(super) fn depends(world: &mut World<'_>, filler: &mut Filler) {
 }
 
 pub(super) fn descriptions(world: &mut World<'_>, filler: &mut Filler) {
+    // Of what PostgreSQL says about its own objects, what psql shows.
+    filler.row(&[
+        ("objoid", oid(PLPGSQL_EXTENSION)),
+        ("classoid", oid(PG_EXTENSION)),
+        ("description", text("PL/pgSQL procedural language")),
+    ]);
     for ((class, object, column), comment) in &world.catalog.comments {
         filler.row(&[
             ("objoid", oid(*object)),

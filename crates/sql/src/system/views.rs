@@ -36,7 +36,7 @@ pub(super) fn fill(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Re
             ]),
             ("pg_indexes", RelationKind::Index(index)) => {
                 let table = world.relation(index.table)?;
-                let definition = super::definition::index(&relation, &world.catalog);
+                let definition = super::definition::index(&relation, &world.catalog, false);
                 filler.row(&[
                     ("schemaname", schema),
                     ("tablename", text(&table.name)),

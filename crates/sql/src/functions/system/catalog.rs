@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::catalog::{
-    Catalog, Language, Oid, Parameter, ParameterMode, Relation, RelationKind, Returns, Trigger, TriggerTime, UserFunction,
-    UserTypeKind, Volatility,
+    Catalog, Language, Oid, Parameter, ParameterMode, Relation, RelationKind, Returns, Trigger, TriggerTime,
+    UserFunction, UserTypeKind, Volatility,
 };
 use crate::error::{Result, SqlError};
 use crate::functions::args::Args;
@@ -15,7 +15,7 @@ use crate::types::{Datum, Type as T, names, quote};
 
 /// The functions.
 pub static FUNCTIONS: &[Function] = &[
-    f("pg_get_indexdef", &[T::OID], T::TEXT, indexdef).stable(),
+    f("pg_get_indexdef", &[T::OID], T::TEXT, |env, args, _| indexdef(env, args, false)).stable(),
     f("pg_get_indexdef", &[T::OID, T::INT4, T::BOOL], T::TEXT, indexdef_column).stable(),
     f("pg_get_constraintdef", &[T::OID], T::TEXT, constraintdef).stable(),
     f("pg_get_constraintdef", &[T::OID, T::BOOL], T::TEXT, |env, args, site| {
@@ -111,16 +111,18 @@ fn visible(env: &dyn Env, relation: &Relation) -> bool {
     first == Some(relation.schema)
 }
 
-fn indexdef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+fn indexdef(env: &mut dyn Env, args: &[Datum], pretty: bool) -> Result<Datum> {
     let catalog = env.catalog();
-    let relation = catalog.relation(number(args)?).filter(|it| matches!(it.kind, RelationKind::Index(_)));
-    some(relation.map(|relation| definition::index(relation, catalog)))
+    let Some(relation) = catalog.relation(number(args)?) else { return Ok(Datum::Null) };
+    let RelationKind::Index(index) = &relation.kind else { return Ok(Datum::Null) };
+    let plain = pretty && catalog.relation(index.table).is_some_and(|table| visible(env, table));
+    tidy(Datum::text(definition::index(relation, catalog, plain)), pretty)
 }
 
-fn indexdef_column(env: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
+fn indexdef_column(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     let at = args.int(1)?;
     if at == 0 {
-        return tidy(indexdef(env, args, site)?, args.bool(2)?);
+        return indexdef(env, args, args.bool(2)?);
     }
     let catalog = env.catalog();
     let Some(RelationKind::Index(index)) = catalog.relation(number(args)?).map(|relation| &relation.kind) else {
