@@ -3,11 +3,13 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
+use skew_model::Key;
+
 use crate::catalog::Table;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::RowRef;
 use crate::ir::RowCheck;
-use crate::session::Constraints;
+use crate::session::{Constraints, Granularity};
 use crate::storage::World;
 use crate::storage::look::{Claim, Looked, Stake};
 use crate::storage::rows::after;
@@ -214,12 +216,15 @@ impl World<'_> {
             return Ok(Matched::No);
         }
         let table = bound.table();
-        for key in &index.keys {
+        for (at, key) in index.keys.iter().enumerate() {
             if let BoundKey::Column(position) = key
                 && !table.clustered.contains(position)
             {
                 let cell = self.cell_key(table, row, table.columns[*position].cell);
                 if let Looked::Open(running) = self.look_settled(cell)? {
+                    if !self.may_become(table, *position, row, &keys[at], &running)? {
+                        return Ok(Matched::No);
+                    }
                     open.extend(running);
                 }
             }
@@ -234,6 +239,27 @@ impl World<'_> {
         } else {
             Matched::No
         })
+    }
+
+    /// Whether a column that these are changing may have a value when they have ended.
+    fn may_become(
+        &mut self,
+        table: &Table,
+        position: usize,
+        row: u32,
+        value: &Datum,
+        running: &[Stake],
+    ) -> Result<bool> {
+        if self.db.options.granularity == Granularity::Row {
+            return Ok(true);
+        }
+        let before = self.look_column(table, row, position)?;
+        let after = running.iter().filter_map(|stake| match stake {
+            Stake::Cell { txn, cell } => self.db.store.own_write(*txn, Key(*cell)).flatten().cloned(),
+            Stake::Claim { .. } => None,
+        });
+        let mut possible = std::iter::once(before).chain(after);
+        Ok(possible.any(|possible| equal(table, position, &possible, value)))
     }
 
     /// The error of a duplicate key.

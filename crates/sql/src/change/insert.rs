@@ -153,7 +153,10 @@ impl World<'_> {
     fn must_be_visible(&mut self, row: RowRef) -> Result<()> {
         let txn = self.txn()?;
         let seen = self.db.store.read_under_lock(txn, Key(row.key)).map_err(|error| store_error(&error))?;
-        if seen.is_none() && matches!(self.level(), Level::Si | Level::Ser | Level::Sser) {
+        // PostgreSQL looks for this very version in the snapshot.
+        let cells = self.keys_of(row)?;
+        let changed = self.looks_from_exact_snapshot() && self.have_changed(&cells)?;
+        if changed || seen.is_none() && matches!(self.level(), Level::Si | Level::Ser | Level::Sser) {
             let message = "could not serialize access due to concurrent update";
             return Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, message));
         }

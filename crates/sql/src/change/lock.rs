@@ -68,6 +68,15 @@ impl World<'_> {
         if outcome == LockOutcome::Gone {
             self.db.locks.release_since(owner, mark);
             self.db.changed();
+            // Where it went it is another row for us, and the same one for whoever follows it.
+            if let Some(&(_, place)) = self.db.moved.get(&row.key)
+                && self.level() == Level::Mvrc
+            {
+                return Ok(match self.lock_and_look(RowRef::seen(row.table, place), strength)? {
+                    LockOutcome::Locked(row) => LockOutcome::Changed(row.newest()),
+                    other => other,
+                });
+            }
         }
         Ok(outcome)
     }
@@ -134,7 +143,7 @@ impl World<'_> {
 
     /// Whether somebody has committed other values of cells: since the snapshot where snapshots are exact, else than what
     /// the statement has seen.
-    fn have_changed(&mut self, keys: &[u32]) -> Result<bool> {
+    pub(super) fn have_changed(&mut self, keys: &[u32]) -> Result<bool> {
         let exact = self.db.options.choice == ChoiceKind::Postgres;
         for &key in keys {
             let changed = match (exact, self.cells.get(&key).cloned()) {
@@ -149,7 +158,7 @@ impl World<'_> {
         Ok(false)
     }
 
-    fn looks_from_exact_snapshot(&self) -> bool {
+    pub(super) fn looks_from_exact_snapshot(&self) -> bool {
         self.db.options.choice == ChoiceKind::Postgres && matches!(self.level(), Level::Si | Level::Ser | Level::Sser)
     }
 

@@ -50,6 +50,8 @@ pub(crate) struct State {
     pub(crate) running: FxHashMap<TxnId, Owner>,
     /// Cells of columns that were added after their rows: by existence cell and the column's cell.
     pub(crate) added_cells: FxHashMap<(u32, u32), Key>,
+    /// Rows whose keys running transactions, or others meanwhile, have changed: who did, and which row it is now.
+    pub(crate) moved: FxHashMap<u32, (TxnId, u32)>,
     /// Keys of unique indexes that those who wait for another key are about to take.
     pub(crate) claims: FxHashMap<Owner, Vec<Claim>>,
     /// What clients have asked for, if that is kept.
@@ -129,6 +131,7 @@ impl Database {
             running: FxHashMap::default(),
             added_cells: FxHashMap::default(),
             claims: FxHashMap::default(),
+            moved: FxHashMap::default(),
             log: None,
             sleepers: 0,
             checkpoint: Checkpoint::default(),
@@ -228,6 +231,11 @@ pub(crate) struct Held<'a> {
 }
 
 impl State {
+    /// The transaction has taken back what it has changed, or some of it.
+    pub(crate) fn forget_moves(&mut self, txn: TxnId) {
+        self.moved.retain(|_, (mover, _)| *mover != txn);
+    }
+
     /// The process numbers of those whom the connection with this number waits for.
     pub(crate) fn blockers(&self, pid: i32) -> Vec<i32> {
         let waiting = self.connections.iter().filter(|(_, other)| other.pid == pid);

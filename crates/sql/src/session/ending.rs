@@ -56,6 +56,10 @@ impl SessionState {
             state.catalog = crate::catalog::merge::merge(&transaction.catalog_base, catalog, &state.catalog);
         }
         state.locks.release_transaction(self.identity.owner);
+        if state.running.is_empty() {
+            // Nobody has seen the rows where they were.
+            state.moved.clear();
+        }
         for (name, before) in transaction.local_settings.drain(..).rev() {
             self.put_back(&name, &before);
         }
@@ -72,6 +76,7 @@ impl SessionState {
             && transaction.epoch == state.epoch
         {
             state.running.remove(&id);
+            state.forget_moves(id);
             if state.store.is_open(id) {
                 state.store.rollback(id).expect("an open transaction can be rolled back");
             }
@@ -91,6 +96,9 @@ impl SessionState {
         }
         transaction.failed = true;
         let id = transaction.id.filter(|&id| transaction.epoch == state.epoch && state.store.is_open(id));
+        if let Some(id) = id {
+            state.forget_moves(id);
+        }
         match transaction.savepoints.last() {
             // The last savepoint may bring it back to life: what came after is gone, what was before stays.
             Some(savepoint) => {

@@ -174,6 +174,7 @@ impl Transaction {
         match (self.id, savepoint.mark) {
             (Some(id), Some(mark)) if state.store.is_open(id) => {
                 state.store.rollback_to(id, mark).map_err(|error| store_error(&error))?;
+                state.forget_moves(id);
             }
             (Some(_), _) => {
                 let message = "could not serialize access due to concurrent update";

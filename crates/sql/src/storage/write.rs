@@ -30,6 +30,7 @@ impl World<'_> {
     /// Writes a whole new row.
     pub(crate) fn insert_row(&mut self, bound: &Arc<BoundTable>, row: RowRef, values: &[Datum]) -> Result<()> {
         let table = bound.table();
+        self.db.moved.remove(&row.key);
         self.keep_view(row.key, row)?;
         if self.db.options.granularity == Granularity::Row {
             self.write(row.key, Some(list(values.to_vec())))?;
@@ -72,6 +73,8 @@ impl World<'_> {
             if place.key != row.key {
                 self.delete_row(bound, row)?;
                 self.insert_row(bound, place, &new)?;
+                let txn = self.txn()?;
+                self.db.moved.insert(row.key, (txn, place.key));
                 return Ok(place);
             }
         }
