@@ -161,10 +161,10 @@ struct Session {
     process: i32,
     requests: Option<Sender<String>>,
     thread: Option<JoinHandle<()>>,
-    /// Since when a statement is out.
+    /// Since when a statement is out, or waits for those whom it waits for now: then it looks for deadlocks anew.
     pending: Option<Instant>,
-    /// Whether it was seen to wait.
-    waits: bool,
+    /// Whom it was seen to wait for.
+    waits_for: Vec<i32>,
 }
 
 /// The sessions of one run.
@@ -193,7 +193,13 @@ impl Running {
                         }
                     }
                 });
-                Ok(Session { process, requests: Some(requests), thread: Some(thread), pending: None, waits: false })
+                Ok(Session {
+                    process,
+                    requests: Some(requests),
+                    thread: Some(thread),
+                    pending: None,
+                    waits_for: Vec::new(),
+                })
             })
             .collect::<io::Result<Vec<_>>>()?;
         Ok(Running { sessions, answers })
@@ -205,7 +211,8 @@ impl Running {
 
     fn issue(&mut self, session: usize, sql: &str) -> io::Result<()> {
         let session = &mut self.sessions[session];
-        (session.pending, session.waits) = (Some(Instant::now()), false);
+        session.pending = Some(Instant::now());
+        session.waits_for.clear();
         let requests = session.requests.as_ref().ok_or_else(|| io::Error::other("the session has ended"))?;
         requests.send(sql.to_owned()).map_err(io::Error::other)
     }
@@ -255,9 +262,15 @@ impl Running {
         let waiting: Vec<(i32, Vec<i32>)> = answer.rows().iter().filter_map(|row| blocked(row)).collect();
         for &at in &out {
             let session = &mut self.sessions[at];
-            session.waits = waiting.iter().any(|(process, _)| *process == session.process);
+            let blockers = waiting.iter().find(|(process, _)| *process == session.process);
+            let blockers = blockers.map_or_else(Vec::new, |(_, blockers)| blockers.clone());
+            if session.waits_for != blockers {
+                session.pending = Some(Instant::now());
+                session.waits_for = blockers;
+            }
         }
-        let all = out.iter().all(|&at| self.sessions[at].waits);
+        let waits = |at: usize| waiting.iter().any(|(process, _)| *process == self.sessions[at].process);
+        let all = out.iter().all(|&at| waits(at));
         let over = |at: &usize| self.sessions[*at].pending.is_some_and(|since| since.elapsed() > AFTER_WAIT);
         Ok(all && out.iter().all(over) && !has_circle(&waiting))
     }
