@@ -49,6 +49,11 @@ fn what_needs_too_much_memory_is_refused() {
         let answer = raw.query(sql);
         assert_eq!(answer, "E(53200 statement keeps too many rows in memory) Z(I)", "{sql}");
     }
+    let long = "E(53200 a series of more than 10000000 rows is not supported by Skew) Z(I)";
+    let spans = ["timestamp '2000-01-01', '9999-01-01', '1 second'", "1.0, 1e9", "1e9, 1.0, -0.5"];
+    for sql in spans.map(|arguments| format!("SELECT count(*) FROM generate_series({arguments})")) {
+        assert_eq!(raw.query(&sql), long, "{sql}");
+    }
     let written = [
         format!("INSERT INTO t SELECT g, 'x' {series}"),
         "INSERT INTO t SELECT g, repeat('x', 1000000) FROM generate_series(1, 1000) g".to_owned(),

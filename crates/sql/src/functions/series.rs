@@ -27,9 +27,14 @@ pub(super) const LONGEST: usize = 10_000_000;
 pub(super) fn within_memory(rows: usize) -> Result<()> {
     if rows > LONGEST {
         let message = format!("a series of more than {LONGEST} rows is not supported by Skew");
-        return Err(SqlError::new(SqlState::INSUFFICIENT_RESOURCES, message));
+        return Err(SqlError::new(SqlState::OUT_OF_MEMORY, message));
     }
     Ok(())
+}
+
+/// The same before anything is made, by about how many rows there will be.
+pub(super) fn about_within_memory(rows: f64) -> Result<()> {
+    within_memory(if rows > 2.0 * LONGEST as f64 { usize::MAX } else { 0 })
 }
 
 /// `22023`
@@ -66,6 +71,7 @@ fn numerics(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Rows> {
         return Err(zero_step());
     }
     let (mut value, last) = (args.numeric(0)?.clone(), args.numeric(1)?);
+    about_within_memory((last.to_f64_lossy() - value.to_f64_lossy()) / step.to_f64_lossy())?;
     let mut rows = Vec::new();
     while if step.is_negative() { value >= *last } else { value <= *last } {
         let next = value.add(step)?;

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::functions::args::Args;
 use crate::functions::datetime::session_zone;
 use crate::functions::define::set;
-use crate::functions::series::{within_memory, zero_step};
+use crate::functions::series::{about_within_memory, within_memory, zero_step};
 use crate::functions::{Env, Function, Site};
 use crate::types::compare::interval_key;
 use crate::types::datetime::arithmetic::{timestamp_plus, timestamptz_plus};
@@ -36,6 +36,7 @@ fn series(args: &[Datum], next: impl Fn(i64) -> Result<i64>) -> Result<Rows> {
     if direction == Ordering::Equal {
         return Err(zero_step());
     }
+    about_within_memory((last as f64 - at as f64) / interval_key(&args.interval(2)?) as f64)?;
     let mut rows = Vec::new();
     while if direction == Ordering::Greater { at <= last } else { at >= last } {
         rows.push(vec![Datum::Timestamp(at)]);
