@@ -293,6 +293,18 @@ fn what_repeating_showed_reads_well() {
 }
 
 #[test]
+fn many_refusals_are_not_all_named() {
+    let mut failure = campaigns::refused();
+    failure.statements = vec![failure.statements[3].clone(); 1000];
+    failure.why = Why::Refused((0..1000).collect());
+    let text = failed_run(&failure, Style { width: 0, ..Style::default() });
+    let expected = "run the whole transaction again when it fails with 40001 or 40P01, as statements 1, 2, 3, 4, 5 and 995 \
+                    more did";
+    assert_eq!(lines_of(&text, "fix"), [expected]);
+    assert!(text.contains("… 960 more statements\n"), "{text}");
+}
+
+#[test]
 fn the_summary_counts_runs() {
     let of = |outcomes: &[RunOutcome]| {
         let runs = outcomes.iter().zip(1..).map(|(outcome, number)| run(number, *outcome)).collect();

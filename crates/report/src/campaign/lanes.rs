@@ -3,7 +3,7 @@
 //! Rows make room for arrows: beside a statement, every other lane is empty. The script draws them after the layout; what
 //! they say stands in words at both ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use skew_model::campaign::{FailedRun, SqlEdge, SqlOperation, SqlStatement, Why};
 
@@ -111,7 +111,7 @@ impl<'a> Drawing<'a> {
         for &at in &told.statements {
             is_core[at] = true;
         }
-        let core_txns: Vec<_> =
+        let core_txns: BTreeSet<(usize, &str)> =
             told.statements.iter().filter_map(|&at| Some((failure.statements[at].connection, txns[at]?))).collect();
         for (at, statement) in failure.statements.iter().enumerate() {
             is_core[at] |= txns[at].is_some_and(|txn| core_txns.contains(&(statement.connection, txn)));

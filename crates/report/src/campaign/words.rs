@@ -1,9 +1,17 @@
 //! What a failed run shows, in the words that the text and the page share.
 
+use std::collections::BTreeSet;
+
 use skew_model::campaign::{Campaign, FailedRun, RunOutcome, SqlOperation, SqlStatement, Why};
 
 use crate::campaign::advice;
 use crate::clean::{clean, count};
+
+/// Refused statements of which others are looked for who were in the way.
+const MOST_REFUSALS: usize = 20;
+
+/// Statements that are named in a sentence.
+const MOST_NAMED: usize = 6;
 
 /// A failure in words.
 pub(super) struct Told {
@@ -79,24 +87,25 @@ fn stale_statements(failure: &FailedRun) -> Vec<usize> {
 
 /// Statements with the others of their transactions.
 fn around(failure: &FailedRun, statements: &[usize]) -> Vec<usize> {
-    let txns: Vec<_> =
-        statements.iter().filter_map(|&at| failure.statements.get(at)).map(|one| (one.connection, &one.txn)).collect();
-    let is_near = |at: usize, one: &SqlStatement| {
-        statements.contains(&at) || one.txn.is_some() && txns.contains(&(one.connection, &one.txn))
-    };
-    (0..failure.statements.len()).filter(|&at| is_near(at, &failure.statements[at])).collect()
+    let places: BTreeSet<usize> = statements.iter().copied().collect();
+    let of = |one: &SqlStatement| one.txn.clone().map(|txn| (one.connection, txn));
+    let txns: BTreeSet<(usize, String)> =
+        places.iter().filter_map(|&at| failure.statements.get(at)).filter_map(of).collect();
+    let is_near =
+        |at: &usize| places.contains(at) || of(&failure.statements[*at]).is_some_and(|txn| txns.contains(&txn));
+    (0..failure.statements.len()).filter(is_near).collect()
 }
 
 /// What others wrote to the rows of refused transactions while those were running.
 fn rivals(failure: &FailedRun, refused: &[usize]) -> Vec<usize> {
     let row = |operation: &SqlOperation| operation.key.split_inclusive(']').next().map(str::to_owned);
     let mut found = Vec::new();
-    for &at in refused {
+    for &at in refused.iter().take(MOST_REFUSALS) {
         let Some(own) = failure.statements.get(at) else { continue };
         let is_own = |one: &SqlStatement| one.connection == own.connection && one.txn == own.txn;
         let first = failure.statements.iter().position(is_own).unwrap_or(at);
         let while_it_ran = &failure.statements[first..at];
-        let rows: Vec<String> = while_it_ran
+        let rows: BTreeSet<String> = while_it_ran
             .iter()
             .chain([own])
             .filter(|one| is_own(one))
@@ -231,11 +240,15 @@ pub(super) fn one_line(text: &str) -> String {
     clean(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// `6`, `6 and 7`, `6, 7 and 9`: statements are counted from 1.
+/// `6`, `6 and 7`, `6, 7 and 9`, `6, 7, 9, 10, 11 and 4 more`: statements are counted from 1.
 pub(super) fn numbers(statements: &[usize]) -> String {
-    let numbers: Vec<String> = statements.iter().map(|at| (at + 1).to_string()).collect();
-    match numbers.split_last() {
+    let mut words: Vec<String> = statements.iter().take(MOST_NAMED).map(|at| (at + 1).to_string()).collect();
+    if statements.len() > MOST_NAMED {
+        words.truncate(MOST_NAMED - 1);
+        words.push(format!("{} more", statements.len() + 1 - MOST_NAMED));
+    }
+    match words.split_last() {
         Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
-        _ => numbers.join(""),
+        _ => words.join(""),
     }
 }
