@@ -4,6 +4,7 @@
 //! real PostgreSQL instead: what they expect is what it does.
 
 mod bad_clients;
+mod bodies;
 mod clients;
 mod hungry;
 mod load;

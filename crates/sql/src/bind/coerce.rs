@@ -28,8 +28,10 @@ impl Binder<'_> {
         if from == to || to == Type::ANY || kind::is_polymorphic(to) {
             return Ok(Some(expr));
         }
-        if let Some(UserTypeKind::Domain { base, .. }) = kind::user(to, self.catalog).map(|user| &user.kind) {
-            let Some(below) = self.convert_typed(expr, *base, how)? else { return Ok(None) };
+        if kind::is_domain(to, self.catalog) {
+            // What the domains below demand is checked together with this one.
+            let base = kind::base(to.into(), self.catalog);
+            let Some(below) = self.convert_typed(expr, base, how)? else { return Ok(None) };
             return Ok(Some(cast(below, to.into(), how)));
         }
         if from == Type::UNKNOWN {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use skew_model::Key;
 
-use crate::catalog::Table;
+use crate::catalog::{IndexKeyKind, RelationKind, Table};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::RowRef;
 use crate::ir::RowCheck;
@@ -272,9 +272,35 @@ impl World<'_> {
                 let detail = format!("Key {} already exists.", self.show_key(bound.table(), &columns, &keys));
                 error.detail(detail)
             }
-            None => error,
+            None => {
+                let detail = format!("Key {} already exists.", self.show_expressions(bound, index, &keys));
+                error.detail(detail)
+            }
         };
         self.of_table(error, bound)
+    }
+
+    /// The same for an index over expressions: `(lower(b))=(w)`
+    fn show_expressions(&self, bound: &Arc<BoundTable>, index: &BoundIndex, values: &[Datum]) -> String {
+        let table = bound.table();
+        let relation = self.catalog.relation(index.oid);
+        let keys = match relation.map(|relation| &relation.kind) {
+            Some(RelationKind::Index(index)) => &index.keys[..],
+            _ => &[],
+        };
+        let (mut names, mut shown) = (Vec::new(), Vec::new());
+        for ((key, stored), value) in index.keys.iter().zip(keys).zip(values) {
+            let (name, ty) = match (key, &stored.what) {
+                (BoundKey::Column(position), _) => {
+                    (table.columns[*position].name.to_string(), table.columns[*position].typed.ty)
+                }
+                (BoundKey::Expr(expr), IndexKeyKind::Expr(stored)) => (stored.text.clone(), expr.ty()),
+                (BoundKey::Expr(expr), IndexKeyKind::Column(_)) => (String::new(), expr.ty()),
+            };
+            names.push(name);
+            shown.push(if value.is_null() { "null".to_owned() } else { text::output(value, ty, self) });
+        }
+        format!("({})=({})", names.join(", "), shown.join(", "))
     }
 
     /// `(a, b)=(1, 2)`

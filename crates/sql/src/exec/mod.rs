@@ -46,5 +46,6 @@ pub mod tuple;
 mod window;
 
 pub use context::{AccessRange, Context, Limits, LockOutcome, Resume, RowCursor, RowRef, RowVersion, StackLimit};
+pub(crate) use eval::check_domains;
 pub use run::{Run, Tuples};
 pub use tuple::{Slot, Tuple};

@@ -1,6 +1,6 @@
 //! What is directly below an expression or a plan.
 
-use crate::catalog::Oid;
+use crate::catalog::{Oid, UserFunction, Volatility};
 use crate::ir::walk::{Descend, look};
 use crate::ir::{Change, Expr, ExprKind, Plan, Quantified, SubqueryKind, Subscript};
 
@@ -140,6 +140,18 @@ impl Plan {
 }
 
 impl Plan {
+    /// Whether it calls users' functions that see what it sees: STABLE and IMMUTABLE ones.
+    pub fn calls_on_its_behalf(&self) -> bool {
+        let mut found = false;
+        let calls = &mut |expr: &Expr, _: usize| {
+            let is_such = |function: &UserFunction| function.volatility != Volatility::Volatile;
+            found = found || matches!(&expr.kind, ExprKind::UserCall { function, .. } if is_such(function));
+            Ok(if found { Descend::No } else { Descend::Yes })
+        };
+        look::plan(self, 0, calls).expect("looking does not fail");
+        found
+    }
+
     /// Whether it locks rows as it goes.
     pub fn locks(&self) -> bool {
         let mut found = matches!(self, Plan::Lock { .. });

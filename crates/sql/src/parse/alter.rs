@@ -216,7 +216,7 @@ impl Cursor<'_> {
         Ok(Statement::Ignored { tag })
     }
 
-    fn skip_rest(&mut self) {
+    pub(crate) fn skip_rest(&mut self) {
         while !matches!(self.kind(), Kind::End | Kind::Semicolon) {
             self.take();
         }

@@ -3,7 +3,7 @@
 use sqlparser::ast::Ident;
 
 use crate::catalog::{CheckOption, TriggerTime};
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, SqlState};
 use crate::parse::cursor::Cursor;
 use crate::parse::ddl::{
     CreateDomain, CreateIndex, CreateTrigger, CreateView, Ddl, IndexElement, Persistence, SequenceOption,
@@ -12,6 +12,9 @@ use crate::parse::ddl::{
 use crate::parse::keywords::Keyword as K;
 use crate::parse::statement::Statement;
 use crate::parse::token::Kind;
+
+/// The extensions that CREATE EXTENSION accepts.
+const EXTENSIONS: &[&str] = &["plpgsql", "pgcrypto", "uuid-ossp", "pg_stat_statements"];
 
 impl Cursor<'_> {
     /// CREATE
@@ -39,11 +42,11 @@ impl Cursor<'_> {
             K::Domain => self.create_domain()?,
             K::Function | K::Procedure => self.create_function(or_replace)?,
             K::Trigger | K::Constraint => self.create_trigger(or_replace)?,
+            K::Extension => return self.create_extension(),
             K::Role
             | K::User
             | K::Group
             | K::Database
-            | K::Extension
             | K::Tablespace
             | K::Statistics
             | K::Language
@@ -349,6 +352,19 @@ impl Cursor<'_> {
             }
         }
         Ok(Ddl::CreateDomain(CreateDomain { name, data_type, collation, constraints }))
+    }
+
+    /// Extensions whose functions are there anyway.
+    fn create_extension(&mut self) -> Result<Statement> {
+        self.take();
+        self.if_not_exists();
+        let name = self.name()?;
+        self.skip_rest();
+        if EXTENSIONS.contains(&name.as_str()) {
+            return Ok(Statement::Ignored { tag: "CREATE EXTENSION".to_owned() });
+        }
+        let error = SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, format!("extension \"{name}\" is not available"));
+        Err(error.hint("Skew has no extensions but those whose functions it has anyway."))
     }
 
     fn create_trigger(&mut self, or_replace: bool) -> Result<Ddl> {

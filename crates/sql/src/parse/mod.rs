@@ -123,6 +123,14 @@ pub fn query(text: &str) -> Result<ast::Query> {
     Ok(*query)
 }
 
+/// The name of an object, with its schema or without.
+pub fn object_name(text: &str) -> Result<ast::ObjectName> {
+    let mut cursor = Cursor::new(text)?;
+    let name = cursor.object_name()?;
+    cursor.expect_end()?;
+    Ok(name)
+}
+
 /// The name of a type, as in `CAST (… AS name)`.
 pub fn data_type(text: &str) -> Result<ast::DataType> {
     let mut cursor = Cursor::new(text)?;

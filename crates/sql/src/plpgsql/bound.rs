@@ -132,6 +132,20 @@ pub struct Sql {
     pub(crate) known: Known<BoundSql>,
 }
 
+impl Expression {
+    /// What it was bound to last, if it was: see [`crate::session::Connection::program`].
+    pub fn bound(&self) -> Option<Arc<BoundExpression>> {
+        self.known.get()
+    }
+}
+
+impl Sql {
+    /// What it was bound to last, if it was: see [`crate::session::Connection::program`].
+    pub fn bound(&self) -> Option<Arc<BoundSql>> {
+        self.known.get()
+    }
+}
+
 /// What binding an expression has given.
 #[derive(Debug)]
 pub struct BoundExpression {
@@ -142,6 +156,18 @@ pub struct BoundExpression {
     /// Whether PostgreSQL would run it as a query, or work it out when it makes the plan.
     pub(crate) planned: bool,
     pub(crate) against: Against,
+}
+
+impl BoundExpression {
+    pub(crate) fn new(expr: ir::Expr, against: Against) -> BoundExpression {
+        use ir::ExprKind;
+        let looks = expr.any(&mut |part| matches!(part.kind, ExprKind::Subquery { .. } | ExprKind::UserCall { .. }));
+        let is_query = expr.any(&mut |part| matches!(part.kind, ExprKind::Subquery { .. }));
+        let depends = expr.any(&mut |part| {
+            matches!(part.kind, ExprKind::Variable(_) | ExprKind::Param(_) | ExprKind::UserCall { .. })
+        });
+        BoundExpression { expr, looks, planned: is_query || !depends, against }
+    }
 }
 
 /// What binding a query or a change has given.

@@ -7,7 +7,7 @@ use crate::catalog::{Catalog, Oid, UserFunction, Volatility};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Context, Run, Tuple};
 use crate::functions::Settings;
-use crate::ir::{self, ExprKind, Output};
+use crate::ir::{self, Output};
 use crate::plpgsql::ast::ExpressionKind;
 use crate::plpgsql::bound::{Against, BoundExpression, BoundSql, Expression, Program, Scope, Sql, Visible};
 use crate::storage::World;
@@ -246,12 +246,7 @@ impl<'m, 'a> Machine<'m, 'a> {
                 binder.value(&sqlparser::ast::Expr::Subquery(query.clone()), Clause::Select)
             }
         })?;
-        let looks = expr.any(&mut |part| matches!(part.kind, ExprKind::Subquery { .. } | ExprKind::UserCall { .. }));
-        let is_query = expr.any(&mut |part| matches!(part.kind, ExprKind::Subquery { .. }));
-        let depends = expr.any(&mut |part| {
-            matches!(part.kind, ExprKind::Variable(_) | ExprKind::Param(_) | ExprKind::UserCall { .. })
-        });
-        let bound = Arc::new(BoundExpression { expr, looks, planned: is_query || !depends, against });
+        let bound = Arc::new(BoundExpression::new(expr, against));
         expression.known.put(&bound);
         Ok(bound)
     }

@@ -7,6 +7,7 @@
 //! - [`machine`]: what a running body has; [`run`], [`loops`], [`returns`], [`embedded`], [`assign`], [`raise`],
 //!   [`cursors`]: what its statements do
 //! - [`conditions`]: the names of errors
+//! - [`survey`]: a program with its SQL bound before it runs, for analyses
 
 mod assign;
 pub mod ast;
@@ -25,6 +26,7 @@ pub mod print;
 mod raise;
 mod returns;
 mod run;
+mod survey;
 mod trigger;
 
 #[cfg(test)]

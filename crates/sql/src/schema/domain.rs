@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use crate::bind::Binder;
-use crate::catalog::{UserType, UserTypeKind};
+use crate::catalog::{Check, RelationKind, UserType, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Run, Tuple};
+use crate::parse::ddl::DomainAction;
 use crate::storage::World;
-use crate::types::{Datum, Type, kind};
+use crate::types::{Datum, Type, Typed, kind};
 
 /// Checks a value that was converted to a domain: what the domains below demand first.
 pub(crate) fn check_domain(world: &mut World<'_>, value: &Datum, domain: Type) -> Result<()> {
@@ -19,15 +20,17 @@ pub(crate) fn check_domain(world: &mut World<'_>, value: &Datum, domain: Type) -
         ty = base.ty;
         domains.push(user.clone());
     }
-    domains.iter().rev().try_for_each(|user| check_one(world, value, user))
+    let Some(named) = domains.first().cloned() else { return Ok(()) };
+    domains.iter().rev().try_for_each(|user| check_one(world, value, user, &named))
 }
 
-fn check_one(world: &mut World<'_>, value: &Datum, user: &UserType) -> Result<()> {
+/// What one of the domains demands; `named` is the one that the value is converted to.
+fn check_one(world: &mut World<'_>, value: &Datum, user: &UserType, named: &UserType) -> Result<()> {
     let UserTypeKind::Domain { base, not_null, checks, .. } = &user.kind else { return Ok(()) };
-    let schema = world.catalog.schemas.get(&user.schema).map_or_else(String::new, |schema| schema.name.to_string());
-    let about = |error: SqlError| error.schema(schema.clone()).data_type(user.name.to_string());
+    let schema = world.catalog.schemas.get(&named.schema).map_or_else(String::new, |schema| schema.name.to_string());
+    let about = |error: SqlError| error.schema(schema.clone()).data_type(named.name.to_string());
     if *not_null && value.is_null() {
-        let message = format!("domain {} does not allow null values", user.name);
+        let message = format!("domain {} does not allow null values", named.name);
         return Err(about(SqlError::new(SqlState::NOT_NULL_VIOLATION, message)));
     }
     for check in checks {
@@ -35,9 +38,52 @@ fn check_one(world: &mut World<'_>, value: &Datum, user: &UserType) -> Result<()
         let condition = Binder::new(&*world, &path).domain_check(*base, &check.condition.ast)?;
         let kept = Run::new().eval_on(world, &condition, &Tuple::default(), value.clone())?;
         if matches!(kept, Datum::Bool(false)) {
-            let message = format!("value for domain {} violates check constraint \"{}\"", user.name, check.name);
+            let message = format!("value for domain {} violates check constraint \"{}\"", named.name, check.name);
             return Err(about(SqlError::new(SqlState::CHECK_VIOLATION, message)).constraint(check.name.to_string()));
         }
     }
     Ok(())
+}
+
+impl World<'_> {
+    /// A domain that demands more: what is in the tables has to be so already.
+    pub(super) fn domain_values_must_fit(
+        &mut self,
+        domain: Type,
+        base: Typed,
+        action: &DomainAction,
+        check: Option<&Check>,
+    ) -> Result<()> {
+        let not_null = matches!(action, DomainAction::NotNull(true));
+        if !not_null && check.is_none() {
+            return Ok(());
+        }
+        let condition = match check {
+            Some(check) => Some(self.bind_domain_check(&check.condition.ast, base)?),
+            None => None,
+        };
+        for relation in self.catalog.clone().relations.values() {
+            let RelationKind::Table(table) = &relation.kind else { continue };
+            for (position, column) in table.columns.iter().enumerate() {
+                if column.dropped || column.typed.ty != domain {
+                    continue;
+                }
+                for row in self.look_rows(table)? {
+                    let value = self.look_column(table, row, position)?;
+                    let about = |what: &str| {
+                        format!("column \"{}\" of table \"{}\" contains {what}", column.name, relation.name)
+                    };
+                    if not_null && value.is_null() {
+                        return Err(SqlError::new(SqlState::NOT_NULL_VIOLATION, about("null values")));
+                    }
+                    let Some(condition) = &condition else { continue };
+                    if matches!(Run::new().eval_on(self, condition, &Tuple::default(), value)?, Datum::Bool(false)) {
+                        let message = about("values that violate the new constraint");
+                        return Err(SqlError::new(SqlState::CHECK_VIOLATION, message));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
 }

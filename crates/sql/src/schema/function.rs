@@ -214,6 +214,11 @@ impl World<'_> {
     }
 
     /// The function that a name and, if need be, its arguments mean.
+    pub(crate) fn routine_named(&mut self, name: &sqlparser::ast::ObjectName) -> Result<Oid> {
+        self.function_named(&ObjectRef { name: name.clone(), of: None, arguments: None })
+    }
+
+    /// The same, with its arguments if they are named.
     pub(super) fn function_named(&mut self, name: &ObjectRef) -> Result<Oid> {
         let found = self.functions_named(name)?;
         let (_, short) = parts(&name.name)?;

@@ -193,6 +193,38 @@ impl World<'_> {
         Ok(())
     }
 
+    /// The columns and rows that a table is made of.
+    fn source_of(&mut self, create: &CreateTableAs) -> Result<(Vec<(Arc<str>, Typed)>, Vec<Vec<Datum>>)> {
+        let named = |columns: &[crate::ir::Output]| -> Vec<(Arc<str>, Typed)> {
+            columns.iter().map(|column| (column.name.clone(), column.typed)).collect()
+        };
+        let query = match &create.source {
+            TableSource::Query(query) => query,
+            TableSource::Execute { name, arguments } => {
+                return match self.execute_named(name, arguments)? {
+                    Outcome::Rows { columns, rows, tag } if tag == "SELECT" => {
+                        Ok((named(&columns), if create.with_data { rows } else { Vec::new() }))
+                    }
+                    _ => {
+                        let message = "prepared statement is not a SELECT";
+                        Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message))
+                    }
+                };
+            }
+        };
+        let statement = Statement::Sql(Box::new(sqlparser::ast::Statement::Query(query.clone())));
+        let planned = self.plan(create.text.as_str().into(), Arc::new(statement), &[])?;
+        let plan = planned.plan.query.clone().expect("a query has a plan");
+        let rows = match create.with_data {
+            true => match self.run_query_statement(&planned.sql, &plan)? {
+                Outcome::Rows { rows, .. } => rows,
+                _ => Vec::new(),
+            },
+            false => Vec::new(),
+        };
+        Ok((named(&plan.columns), rows))
+    }
+
     pub(super) fn create_table_as(&mut self, create: &CreateTableAs) -> Result<String> {
         let tag = match (create.materialized, create.select_into) {
             (true, _) => "CREATE MATERIALIZED VIEW",
@@ -204,22 +236,7 @@ impl World<'_> {
         if self.is_taken(schema, &name, create.if_not_exists)? {
             return Ok(tag.to_owned());
         }
-        let TableSource::Query(query) = &create.source else {
-            return Err(SqlError::unsupported("CREATE TABLE AS EXECUTE"));
-        };
-        let statement = Statement::Sql(Box::new(sqlparser::ast::Statement::Query(query.clone())));
-        let planned = self.plan(create.text.as_str().into(), Arc::new(statement), &[])?;
-        let plan = planned.plan.query.clone().expect("a query has a plan");
-        let rows = if create.with_data {
-            match self.run_query_statement(&planned.sql, &plan)? {
-                Outcome::Rows { rows, .. } => rows,
-                _ => Vec::new(),
-            }
-        } else {
-            Vec::new()
-        };
-        let mut columns: Vec<(Arc<str>, Typed)> =
-            plan.columns.iter().map(|column| (column.name.clone(), column.typed)).collect();
+        let (mut columns, rows) = self.source_of(create)?;
         if create.columns.len() > columns.len() {
             return Err(SqlError::syntax("too many column names were specified"));
         }
@@ -234,7 +251,7 @@ impl World<'_> {
         let oid = self.table_of(schema, name.clone(), &columns, on_commit(create.on_commit))?;
         let count = rows.len();
         self.fill(oid, rows)?;
-        if create.materialized {
+        if let (true, TableSource::Query(query)) = (create.materialized, &create.source) {
             self.make_materialized(oid, schema, name, columns, query, &create.text)?;
             if !create.with_data {
                 return Ok(tag.to_owned());

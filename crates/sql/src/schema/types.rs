@@ -202,6 +202,7 @@ impl World<'_> {
             DomainAction::Add(constraint) => Some(self.domain_check(&user.name, *base, checks, constraint)?),
             _ => None,
         };
+        self.domain_values_must_fit(Type(found), *base, action, new_check.as_ref())?;
         self.change_type(found, |kind| {
             let UserTypeKind::Domain { not_null, default, checks, .. } = kind else { return Ok(()) };
             match action {

@@ -11,7 +11,7 @@ use skew_store::{Reads, Recency};
 use crate::catalog::{Catalog, Oid, Relation, RelationKind, Table};
 use crate::change::lock::is_same;
 use crate::error::{Result, SqlError, SqlState};
-use crate::exec::{Limits, RowRef, RowVersion};
+use crate::exec::{Limits, RowRef, RowVersion, StackLimit};
 use crate::ir::Plan;
 use crate::plpgsql::Site;
 use crate::session::ChoiceKind;
@@ -40,8 +40,22 @@ pub(crate) struct View {
     cells: FxHashMap<u32, Option<Datum>>,
     under_lock: FxHashMap<u32, Option<Datum>>,
     several_changes: bool,
-    looks_at: Vec<Oid>,
+    looks_at: LooksAt,
     disturbed: FxHashSet<u32>,
+}
+
+/// What a statement looks at.
+#[derive(Default)]
+pub(crate) struct LooksAt {
+    tables: Vec<Oid>,
+    /// It calls functions that look on its behalf, at nobody knows what.
+    everything: bool,
+}
+
+impl LooksAt {
+    fn contains(&self, table: Oid) -> bool {
+        self.everything || self.tables.contains(&table)
+    }
 }
 
 /// The world of a statement.
@@ -59,8 +73,8 @@ pub(crate) struct World<'a> {
     pub(crate) under_lock: FxHashMap<u32, Option<Datum>>,
     /// Several parts of the statement change data: each sees the state before all of them.
     pub(crate) several_changes: bool,
-    /// The tables that the statement looks at.
-    pub(crate) looks_at: Vec<Oid>,
+    /// What the statement looks at.
+    pub(crate) looks_at: LooksAt,
     /// Rows that functions have changed which the statement has called.
     pub(crate) disturbed: FxHashSet<u32>,
     /// The statements around: they go on when the functions that they have called return.
@@ -77,15 +91,6 @@ pub(crate) struct World<'a> {
     pub(crate) limits: Limits,
     /// Since when somebody else has wanted to go on.
     wanted: Option<Instant>,
-    /// Where the stack was when the statement began.
-    stack: usize,
-}
-
-/// About where the stack is now.
-#[inline(never)]
-fn stack_now() -> usize {
-    let here = 0u8;
-    std::ptr::from_ref(&here).addr()
 }
 
 impl<'a> World<'a> {
@@ -96,7 +101,9 @@ impl<'a> World<'a> {
         }
         let timeout = after(session.settings.ready.statement_timeout);
         let cells = std::mem::take(&mut session.spare_cells);
-        let limits = Limits { kept_bytes: db.options.memory, ..Limits::default() };
+        // Half of the stack stays for what cannot be stopped in the middle.
+        let stack = StackLimit::here(session.client.stack / 2);
+        let limits = Limits { kept_bytes: db.options.memory, stack };
         World {
             db,
             session,
@@ -106,7 +113,7 @@ impl<'a> World<'a> {
             cells,
             under_lock: FxHashMap::default(),
             several_changes: false,
-            looks_at: Vec::new(),
+            looks_at: LooksAt::default(),
             disturbed: FxHashSet::default(),
             around: Vec::new(),
             sites: Vec::new(),
@@ -117,7 +124,6 @@ impl<'a> World<'a> {
             steps: 0,
             limits,
             wanted: None,
-            stack: stack_now(),
         }
     }
 
@@ -130,7 +136,7 @@ impl<'a> World<'a> {
         self.cells.clear();
         self.under_lock.clear();
         self.several_changes = false;
-        self.looks_at.clear();
+        self.looks_at = LooksAt::default();
         self.disturbed.clear();
         Ok(())
     }
@@ -140,7 +146,8 @@ impl<'a> World<'a> {
         self.several_changes = crate::session::changes::several(plan);
         // Only functions can run statements in the middle of this one.
         if !self.catalog.functions.is_empty() {
-            self.looks_at = plan.tables();
+            let everything = plan.calls_on_its_behalf();
+            self.looks_at = LooksAt { tables: if everything { Vec::new() } else { plan.tables() }, everything };
         }
     }
 
@@ -169,7 +176,7 @@ impl<'a> World<'a> {
     /// The statements around go on to see what they would have seen: before a row of a table that they look at changes,
     /// they get to know what it was.
     pub(crate) fn keep_views_around(&mut self, key: u32, row: RowRef) -> Result<()> {
-        let misses = |view: &View| view.looks_at.contains(&row.table) && !view.cells.contains_key(&key);
+        let misses = |view: &View| view.looks_at.contains(row.table) && !view.cells.contains_key(&key);
         if self.around.iter().any(misses) {
             let value = self.read(key, row)?;
             for view in self.around.iter_mut().filter(|view| misses(view)) {
@@ -346,9 +353,9 @@ impl<'a> World<'a> {
         }
     }
 
-    /// An error if functions call functions deeper than the thread's stack allows: half of it stays for what they call.
+    /// An error if functions call functions deeper than the thread's stack allows.
     pub(crate) fn check_stack(&self) -> Result<()> {
-        if self.stack.abs_diff(stack_now()) < self.session.client.stack / 2 {
+        if !self.limits.stack.is_exceeded() {
             return Ok(());
         }
         let hint = "Functions call functions too deeply, or without an end.";

@@ -179,3 +179,32 @@ fn an_endless_loop_ends_with_the_statement_timeout() {
         assert_eq!(error.fields().code, "57014");
     }
 }
+
+#[test]
+fn a_program_has_its_sql_bound_before_it_runs() {
+    use skew_sql::ir::Plan;
+    use skew_sql::plpgsql::bound::{Over, Rows, StatementKind};
+    let database = Database::new(Options::default());
+    let mut connection = database.connect(Client::new("tester", "test"));
+    let mut run = |sql: &str| ask(&mut connection, sql).expect(sql);
+    run("CREATE TABLE t (id int PRIMARY KEY, v int)");
+    run("CREATE PROCEDURE bump(lowest int) LANGUAGE plpgsql AS $$
+         DECLARE r record;
+         BEGIN
+           FOR r IN SELECT id, v FROM t WHERE v >= lowest LOOP
+             IF r.v > 0 THEN UPDATE t SET v = r.v + 1 WHERE id = r.id; END IF;
+           END LOOP;
+           EXECUTE 'DELETE FROM t';
+         END $$");
+    let program = connection.program("bump").expect("a program");
+    let [looped, dynamic] = &program.block.body[..] else { panic!("two statements") };
+    assert_eq!((looped.line, dynamic.line), (4, 7));
+    let StatementKind::Loop(looped) = &looped.kind else { panic!("a loop") };
+    let Over::Rows { rows: Rows::Query(query), .. } = &looped.over else { panic!("a query") };
+    assert_eq!(query.bound().expect("it is bound").query.columns.len(), 2);
+    let StatementKind::If { branches, .. } = &looped.body[0].kind else { panic!("an IF") };
+    let (condition, body) = &branches[0];
+    assert!(condition.bound().is_some(), "the record has the shape of the query");
+    let StatementKind::Sql { sql, .. } = &body[0].kind else { panic!("SQL") };
+    assert!(matches!(sql.bound().expect("it is bound").query.plan, Plan::Change(_)));
+}

@@ -43,6 +43,10 @@ impl<'a> Binder<'a> {
         }
         if let ast::AssignmentTarget::ColumnName(_) = &assignment.target {
             let (column, ident) = columns[0];
+            // It is worked out anyway.
+            if extra::is_default(&assignment.value) && target.table.columns[column].generation == Generation::Stored {
+                return Ok(());
+            }
             let value = self.new_value(&assignment.value, &target.table.columns[column])?;
             return self.put(column, ident, value, target, list);
         }

@@ -128,6 +128,11 @@ impl<'a> Binder<'a> {
             Some(default) => default,
             None => match kind::user(column.typed.ty, self.catalog).map(|user| &user.kind) {
                 Some(UserTypeKind::Domain { default: Some(default), .. }) => default,
+                // It may not like NULL.
+                Some(UserTypeKind::Domain { .. }) => {
+                    let null = Expr::constant(Datum::Null, crate::types::Type::UNKNOWN);
+                    return self.assign(null, column.typed, &column.name).map(Some);
+                }
                 _ => return Ok(None),
             },
         };

@@ -7,7 +7,7 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Context, Run, Tuple};
 use crate::functions::{Body, Function, Site, fits};
 use crate::ir::{Expr, ExprKind};
-use crate::types::{Datum, Typed, cast, kind};
+use crate::types::{Datum, Type, Typed, cast, kind};
 
 impl<'p> Run<'p> {
     pub(super) fn call(
@@ -126,8 +126,8 @@ impl<'p> Run<'p> {
         explicit: bool,
     ) -> Result<Datum> {
         let value = cast::cast(value, from.ty, to, explicit, cx)?;
-        if to.ty.0 >= FIRST_USER_OID && kind::is_domain(to.ty, cx.catalog()) {
-            cx.check_domain(&value, to.ty)?;
+        if to.ty.0 >= FIRST_USER_OID {
+            check_domains(cx, &value, to.ty)?;
         }
         Ok(value)
     }
@@ -189,4 +189,14 @@ fn returns_set(function: &UserFunction) -> bool {
 
 fn not_a_place_for_sets() -> SqlError {
     SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "set-valued function called in context that cannot accept a set")
+}
+
+/// A value of a domain, or the items of an array of one, have to be what the domain demands.
+pub(crate) fn check_domains(cx: &mut dyn Context, value: &Datum, ty: Type) -> Result<()> {
+    if kind::is_domain(ty, cx.catalog()) {
+        return cx.check_domain(value, ty);
+    }
+    let element = kind::element(ty, cx.catalog()).filter(|element| kind::is_domain(*element, cx.catalog()));
+    let (Some(element), Datum::Array(array)) = (element, value) else { return Ok(()) };
+    array.items.iter().try_for_each(|item| cx.check_domain(item, element))
 }

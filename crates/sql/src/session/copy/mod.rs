@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use sqlparser::ast;
 
-use crate::catalog::{Generation, Oid};
+use crate::catalog::{FIRST_USER_OID, Generation, Oid};
 use crate::change::Event;
 use crate::error::{Result, SqlError, SqlState};
-use crate::exec::{Run, Tuple};
+use crate::exec::{Run, Tuple, check_domains};
 use crate::parse::statement::{Copy, CopyTarget, CopyWhat, Statement};
 use crate::session::connection::Connection;
 use crate::session::{Outcome, Prepared};
@@ -191,6 +191,10 @@ fn load(world: &mut World<'_>, copy: &Copy, data: &[u8]) -> Result<u64> {
                 Field::Binary(field) => binary::input(&field, column.typed, world)
                     .map_err(|error| error.within(place.column(&column.name, None)))?,
             };
+            if column.typed.ty.0 >= FIRST_USER_OID {
+                check_domains(world, &values[position], column.typed.ty)
+                    .map_err(|error| error.within(place.column(&column.name, None)))?;
+            }
         }
         for (position, default) in &defaults {
             values[*position] = Run::new().eval(world, default, &Tuple::default())?;
