@@ -330,9 +330,12 @@ fn notes_follow_the_summary() {
     noted.baseline[1].refusals = 2;
     noted.baseline[1].outcome = RunOutcome::Failed(3);
     noted.held_ms = 26;
+    noted.planned = 10;
+    noted.is_interrupted = true;
     noted.unsupported = vec![("CREATE POLICY".to_owned(), 1), ("LISTEN\u{1b}".to_owned(), 40)];
     let expected = "\
-all 3 runs passed at READ COMMITTED (mvrc) in 1.2 s, seed 7
+all 3 runs passed at READ COMMITTED (mvrc) in 1.2 s, seed 7, stopped before the end
+  7 of 10 runs are missing
   the database refused 1 transaction (40001, 40P01) in 1 run, as it may
   at serializable the test failed with exit code 3 after the database had refused 2 transactions
   with 40001 or 40P01: at that level an application has to try again

@@ -59,12 +59,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let files =
         Files { junit: arguments.junit.as_deref(), json: arguments.json.as_deref(), html: arguments.html.as_deref() };
     let missing = whole.planned.saturating_sub(whole.runs.len() as u64);
-    let mut text = skew_report::campaign(&whole, output::style(arguments.color, false));
-    if missing > 0 {
-        text.push_str(&format!("  {missing} of {} runs are missing\n", whole.planned));
-        whole.is_interrupted = true;
-    }
-    output::write(None, &text)?;
+    whole.is_interrupted |= missing > 0;
+    output::write(None, &skew_report::campaign(&whole, output::style(arguments.color, false)))?;
     files.write(&whole)?;
     Ok(ending(&whole))
 }

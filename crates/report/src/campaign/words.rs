@@ -199,6 +199,11 @@ pub fn summary(campaign: &Campaign) -> String {
 /// What else there is to know.
 pub(super) fn notes(campaign: &Campaign) -> Vec<String> {
     let mut notes = Vec::new();
+    let missing = campaign.planned.saturating_sub(campaign.runs.len() as u64);
+    // A shard has a part of what was planned; who stops at the first failure wants no more.
+    if campaign.is_interrupted && campaign.shard.is_none() && missing > 0 {
+        notes.push(format!("{missing} of {} are missing", count(campaign.planned as usize, "run")));
+    }
     let refused: u64 = campaign.runs.iter().map(|run| run.refusals).sum();
     if refused > 0 {
         let runs = campaign.runs.iter().filter(|run| run.refusals > 0).count();
