@@ -105,7 +105,7 @@ failed[refused]: the application did not expect that the database refuses statem
      = fix     run the whole transaction again when it fails with 40001 or 40P01, as statement 4
                did
                somebody else inserted the same key first: write INSERT … ON CONFLICT in statement
-               3, or read the row again after 23505
+               3, or begin a new transaction after 23505 and read the row
      = run     number 2, seed 102: the command failed with exit code 1
      = again   repeated once, it failed again; no read returned an old version: the order of the
                statements is enough
@@ -290,6 +290,24 @@ fn what_repeating_showed_reads_well() {
         "repeated once, it never failed again: the command itself is not deterministic, so this run may not replay; \
          2 reads returned old versions"
     );
+}
+
+#[test]
+fn who_only_reads_need_not_lock() {
+    let mut failure = lost_update();
+    failure.statements[7].operations.clear();
+    let text = failed_run(&failure, Style { width: 0, ..Style::default() });
+    assert_eq!(lines_of(&text, "lock"), ["statement 5: select n from stock where id = $1 FOR UPDATE"]);
+}
+
+#[test]
+fn a_snapshot_that_is_old_is_no_choice() {
+    let mut failure = lost_update();
+    failure.statements[2].operations[1].is_stale = true;
+    let text = failed_run(&failure, Style { width: 0, ..Style::default() });
+    let expected =
+        "repeated once, it failed again; no read had a choice of versions: the order of the statements is enough";
+    assert_eq!(lines_of(&text, "again"), [expected]);
 }
 
 #[test]

@@ -45,8 +45,8 @@ pub(super) fn for_refusals(failure: &FailedRun, refused: &[usize]) -> Vec<(&'sta
         advice.push((
             "fix",
             format!(
-                "somebody else inserted the same key first: write INSERT … ON CONFLICT in {}, or read the row again after \
-                 23505",
+                "somebody else inserted the same key first: write INSERT … ON CONFLICT in {}, or begin a new transaction after \
+                 23505 and read the row",
                 statements_words(&duplicate)
             ),
         ));
@@ -96,7 +96,7 @@ fn one_update(failure: &FailedRun, anomaly: &SqlAnomaly) -> Option<String> {
 /// The statements that read what others overwrote, and how each of them locks it.
 fn locks(failure: &FailedRun, anomaly: &SqlAnomaly) -> Vec<String> {
     let mut found: Vec<(String, Vec<usize>)> = Vec::new();
-    for edge in anomaly.edges.iter().filter(|edge| edge.label.starts_with("rw")) {
+    for edge in anomaly.edges.iter().filter(|edge| edge.label.starts_with("rw") && writes(failure, &edge.from)) {
         let Some(at) = edge.statements.0 else { continue };
         let Some(words) = failure.statements.get(at).and_then(how_to_lock) else { continue };
         match found.iter_mut().find(|(other, _)| *other == words) {
@@ -109,6 +109,12 @@ fn locks(failure: &FailedRun, anomaly: &SqlAnomaly) -> Vec<String> {
         statements.sort_unstable();
     }
     found.into_iter().map(|(words, statements)| format!("{}: {words}", statements_words(&statements))).collect()
+}
+
+/// Whether a transaction writes: who only reads need not lock.
+fn writes(failure: &FailedRun, txn: &str) -> bool {
+    let mut own = failure.statements.iter().filter(|one| one.txn.as_deref() == Some(txn));
+    own.any(|one| one.operations.iter().any(|operation| operation.is_write))
 }
 
 fn how_to_lock(statement: &SqlStatement) -> Option<String> {

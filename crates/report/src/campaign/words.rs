@@ -147,6 +147,7 @@ fn stale_words(failure: &FailedRun) -> String {
     let is_order = failure.repeated.1 > 0 && matches!(failure.why, Why::Anomaly(_) | Why::Refused(_));
     let order = if is_order { ": the order of the statements is enough" } else { "" };
     match failure.stale_reads {
+        (0, _) if !stale_statements(failure).is_empty() => format!("no read had a choice of versions{order}"),
         (0, _) => format!("no read returned an old version{order}"),
         (1, 0) => format!("the one read of an old version does not matter{order}"),
         (found, 0) => format!("none of the {found} reads of old versions matters{order}"),
