@@ -33,6 +33,15 @@ impl<V: Clone> Store<V> {
         Ok(last.is_some_and(|last| self.record(last.writer).ended > self.snapshot(txn.0)))
     }
 
+    /// Whether the running transaction could read the last committed version of the key, after what it has read so far.
+    pub fn may_read_latest(&mut self, txn: TxnId, key: Key) -> Result<bool, Error> {
+        self.must_be_open(txn)?;
+        let mut found = std::mem::take(&mut self.candidates);
+        let newest = self.engine.newest(txn.0, key.0, &mut found);
+        self.candidates = found;
+        Ok(newest == Some(self.engine.last_writer(key.0)))
+    }
+
     fn snapshot(&self, txn: Txn) -> i64 {
         self.snapshots[self.engine.txn(txn).session as usize]
     }

@@ -79,8 +79,8 @@ impl World<'_> {
         let fired = self.fire_before(bound, Event::Insert, &[], None, Some(values))?;
         let Some(mut values) = fired else { return Ok(None) };
         self.complete_row(bound, &mut values)?;
-        if let Some((index, _)) = self.find_conflict(bound, &values, None, |index| index.deferrable.is_none())? {
-            return Err(self.duplicate(bound, index, &values));
+        if let Some((index, row)) = self.find_conflict(bound, &values, None, |index| index.deferrable.is_none())? {
+            return Err(self.taken(bound, index, row, &values));
         }
         let row = self.write_new(bound, &values, checks)?;
         Ok(Some((row, values)))
@@ -109,8 +109,8 @@ impl World<'_> {
         self.complete_row(bound, &mut values)?;
         let arbiter = |index: &BoundIndex| conflict.arbiters.is_empty() || conflict.arbiters.contains(&index.oid);
         let Some((_, existing)) = self.find_arbitrated(bound, &values, arbiter)? else {
-            if let Some((index, _)) = self.find_conflict(bound, &values, None, |index| index.deferrable.is_none())? {
-                return Err(self.duplicate(bound, index, &values));
+            if let Some((index, row)) = self.find_conflict(bound, &values, None, |index| index.deferrable.is_none())? {
+                return Err(self.taken(bound, index, row, &values));
             }
             let row = self.write_new(bound, &values, checks)?;
             return Ok(Some((row, values, true)));

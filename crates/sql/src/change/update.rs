@@ -131,8 +131,8 @@ impl World<'_> {
         let moved = |index: &crate::storage::table::BoundIndex| {
             index.deferrable.is_none() && index.looks_at_any(changes.iter().map(|(position, _)| *position))
         };
-        if let Some((index, _)) = self.find_conflict(bound, &new, Some(row), moved)? {
-            return Err(self.duplicate(bound, index, &new));
+        if let Some((index, other)) = self.find_conflict(bound, &new, Some(row), moved)? {
+            return Err(self.taken(bound, index, other, &new));
         }
         let place = self.update_row(bound, row, &changes)?;
         self.check_later(bound, place, Some((row, &old, &new)), checks);

@@ -1,0 +1,50 @@
+//! A key that is taken already: what a transaction is told that cannot see by whom.
+
+use std::sync::Arc;
+
+use skew_model::{Key, Level};
+
+use crate::error::{SqlError, SqlState};
+use crate::exec::RowRef;
+use crate::session::ChoiceKind;
+use crate::session::transaction::store_error;
+use crate::storage::World;
+use crate::storage::table::{BoundIndex, BoundKey, BoundTable};
+use crate::types::Datum;
+
+impl World<'_> {
+    /// A row stands in the way. A serializable transaction that has looked there before and can only have found nothing
+    /// is not told about the row: it is to start again.
+    pub(crate) fn taken(
+        &mut self,
+        bound: &Arc<BoundTable>,
+        index: &BoundIndex,
+        row: RowRef,
+        values: &[Datum],
+    ) -> SqlError {
+        if !matches!(self.level(), Level::Ser | Level::Sser) || self.db.options.choice == ChoiceKind::Postgres {
+            return self.duplicate(bound, index, values);
+        }
+        let table = bound.table();
+        let columns = index.keys.iter().filter_map(|key| match key {
+            BoundKey::Column(position) if !table.clustered.contains(position) => Some(table.columns[*position].cell),
+            _ => None,
+        });
+        let cells: Vec<u32> = columns.map(|cell| self.cell_key(table, row.key, cell)).collect();
+        let may_be_seen = std::iter::once(row.key).chain(cells).try_fold(true, |may, key| {
+            let txn = self.txn()?;
+            let is_own = self.db.store.own_write(txn, Key(key)).is_some();
+            let latest = self.db.store.may_read_latest(txn, Key(key)).map_err(|error| store_error(&error))?;
+            Ok(may && (is_own || latest))
+        });
+        match may_be_seen {
+            Ok(true) => self.duplicate(bound, index, values),
+            Ok(false) => {
+                let message = "could not serialize access due to read/write dependencies among transactions";
+                SqlError::new(SqlState::SERIALIZATION_FAILURE, message)
+                    .hint("The transaction might succeed if retried.")
+            }
+            Err(error) => error,
+        }
+    }
+}
