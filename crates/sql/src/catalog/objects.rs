@@ -31,6 +31,17 @@ pub struct Relation {
     pub kind: RelationKind,
 }
 
+impl Relation {
+    /// Where its rows or entries are in the store, if it has any of its own.
+    pub fn space(&self) -> Option<Space> {
+        match &self.kind {
+            RelationKind::Table(table) => Some(table.space),
+            RelationKind::Index(index) => index.space,
+            _ => None,
+        }
+    }
+}
+
 /// What a relation is.
 #[derive(Clone, Debug)]
 pub enum RelationKind {

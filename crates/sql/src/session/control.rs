@@ -147,6 +147,7 @@ impl State {
         self.counters = self.checkpoint.counters;
         self.epoch += 1;
         self.log = self.log.take().map(|_| Vec::new());
+        self.gone.clear();
         self.seed(seed);
         Ok(())
     }

@@ -11,7 +11,7 @@ use skew_model::Key;
 use skew_model::TxnId;
 use skew_store::Store;
 
-use crate::catalog::{Catalog, FIRST_USER_OID, Oid, Sequence};
+use crate::catalog::{Catalog, FIRST_USER_OID, Oid, Relation, Sequence};
 use crate::session::control::Checkpoint;
 use crate::session::recording::Asked;
 use crate::session::steering::Steering;
@@ -56,6 +56,8 @@ pub(crate) struct State {
     pub(crate) claims: FxHashMap<Owner, Vec<Claim>>,
     /// What clients have asked for, if that is kept.
     pub(crate) log: Option<Vec<Asked>>,
+    /// Tables and indexes that were dropped or emptied while that was kept: what happened there has a name still.
+    pub(crate) gone: Vec<Arc<Relation>>,
     /// How many connections sleep until something changes.
     sleepers: usize,
     /// What a reset comes back to; at first the empty database.
@@ -133,6 +135,7 @@ impl Database {
             claims: FxHashMap::default(),
             moved: FxHashMap::default(),
             log: None,
+            gone: Vec::new(),
             sleepers: 0,
             checkpoint: Checkpoint::default(),
             epoch: 0,
@@ -169,6 +172,18 @@ impl State {
     pub(crate) fn new_row(&mut self) -> u64 {
         self.counters.rows += 1;
         self.counters.rows
+    }
+
+    /// The catalog is another one now.
+    pub(crate) fn publish(&mut self, catalog: Arc<Catalog>) {
+        if self.log.is_some() {
+            let stays = |old: &Arc<Relation>| {
+                let new = catalog.relations.get(&old.oid);
+                new.is_some_and(|new| Arc::ptr_eq(new, old) || new.space() == old.space())
+            };
+            self.gone.extend(self.catalog.relations.values().filter(|old| !stays(old)).cloned());
+        }
+        self.catalog = catalog;
     }
 
     /// Where a sequence stands.

@@ -53,7 +53,8 @@ impl SessionState {
             }
         }
         if let Some(catalog) = transaction.catalog.take() {
-            state.catalog = crate::catalog::merge::merge(&transaction.catalog_base, catalog, &state.catalog);
+            let merged = crate::catalog::merge::merge(&transaction.catalog_base, catalog, &state.catalog);
+            state.publish(merged);
         }
         state.locks.release_transaction(self.identity.owner);
         if state.running.is_empty() {

@@ -1,23 +1,22 @@
 //! What transactions have done, as a history whose keys read like SQL.
 
+use rustc_hash::FxHashMap;
 use skew_model::Key;
 use skew_model::{History, Literal};
 use skew_store::Told;
 
-use crate::catalog::{Catalog, RelationKind, Table};
+use crate::catalog::{Relation, RelationKind, Space, Table};
 use crate::storage::World;
 use crate::types::{Datum, Type, text};
 
 /// The history since the checkpoint.
 pub(crate) fn history(world: &World<'_>) -> History {
-    told(world).history
+    told(world, &Names::new(world)).history
 }
 
 /// The same, with where its operations come from.
-pub(crate) fn told(world: &World<'_>) -> Told {
-    let catalog = world.db.catalog.clone();
-    let name = |key: Key| key_name(world, &catalog, key);
-    world.db.store.told(name, |value| literal(world, value))
+pub(crate) fn told(world: &World<'_>, names: &Names<'_>) -> Told {
+    world.db.store.told(|key| names.key(key), |value| literal(world, value))
 }
 
 /// A value as a history records it.
@@ -32,47 +31,64 @@ fn literal(world: &World<'_>, value: &Datum) -> Literal {
     }
 }
 
-/// `account[1]` for a row's existence, `account[1].balance` for a cell, `account_email[a@b.c]` for an entry.
-pub(crate) fn key_name(world: &World<'_>, catalog: &Catalog, key: Key) -> String {
-    let store = &world.db.store;
-    if let Some((space, bytes)) = store.at(key) {
-        for relation in catalog.relations.values() {
-            match &relation.kind {
-                RelationKind::Table(table) if table.space == space => {
-                    return format!("{}[{}]", relation.name, row_name(world, table, key, bytes));
-                }
-                RelationKind::Index(index) if index.space == Some(space) => {
-                    return format!("{}[{}]", relation.name, hex(bytes));
-                }
-                _ => {}
-            }
-        }
-        return format!("dropped[{}]", hex(bytes));
-    }
-    if let Some((&(row, cell), _)) = world.db.added_cells.iter().find(|(_, added)| **added == key) {
-        return cell_name(world, catalog, row, cell);
-    }
-    match store.entry_before(key) {
-        Some(row) => cell_name(world, catalog, row.0, key.0 - row.0 - 1),
-        None => format!("cell[{}]", key.0),
-    }
+/// What keys are called: `account[1]` for a row's existence, `account[1].balance` for a cell, `account_email[…]` for an
+/// index's entry. Different keys have different names: of several tables with one name, those that are gone (or were
+/// emptied) have a number, `account~1[1]`, and so have all but one of those in different schemas.
+pub(crate) struct Names<'a> {
+    world: &'a World<'a>,
+    relations: FxHashMap<Space, (String, &'a Relation)>,
 }
 
-fn cell_name(world: &World<'_>, catalog: &Catalog, row: u32, cell: u32) -> String {
-    let whole = key_name(world, catalog, Key(row));
-    let table = catalog.relations.values().find_map(|relation| match (&relation.kind, world.db.store.at(Key(row))) {
-        (RelationKind::Table(table), Some((space, _))) if table.space == space => Some(table),
-        _ => None,
-    });
-    let column = table.and_then(|table| {
-        let mut columns = table.columns.iter().enumerate();
-        columns
-            .find(|(at, column)| column.cell == cell && !table.clustered.contains(at))
-            .map(|(_, column)| &column.name)
-    });
-    match column {
-        Some(column) => format!("{whole}.{column}"),
-        None => format!("{whole}.{cell}"),
+impl<'a> Names<'a> {
+    pub(crate) fn new(world: &'a World<'a>) -> Names<'a> {
+        let mut taken: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut relations = FxHashMap::default();
+        let all = world.db.catalog.relations.values().chain(&world.db.gone);
+        for (relation, space) in all.filter_map(|relation| Some((relation, relation.space()?))) {
+            if relations.contains_key(&space) {
+                continue;
+            }
+            let times = taken.entry(&*relation.name).or_default();
+            let name = if *times == 0 { relation.name.to_string() } else { format!("{}~{times}", relation.name) };
+            *times += 1;
+            relations.insert(space, (name, &**relation));
+        }
+        Names { world, relations }
+    }
+
+    pub(crate) fn key(&self, key: Key) -> String {
+        let store = &self.world.db.store;
+        if let Some((space, bytes)) = store.at(key) {
+            return match self.relations.get(&space) {
+                Some((name, Relation { kind: RelationKind::Table(table), .. })) => {
+                    format!("{name}[{}]", row_name(self.world, table, key, bytes))
+                }
+                Some((name, _)) => format!("{name}[{}]", hex(bytes)),
+                None => format!("dropped[{}]", key.0),
+            };
+        }
+        if let Some((&(row, cell), _)) = self.world.db.added_cells.iter().find(|(_, added)| **added == key) {
+            return self.cell(row, cell);
+        }
+        match store.entry_before(key) {
+            Some(row) => self.cell(row.0, key.0 - row.0 - 1),
+            None => format!("cell[{}]", key.0),
+        }
+    }
+
+    fn cell(&self, row: u32, cell: u32) -> String {
+        let whole = self.key(Key(row));
+        let relation = self.world.db.store.at(Key(row)).and_then(|(space, _)| self.relations.get(&space));
+        let column = relation.and_then(|(_, relation)| {
+            let RelationKind::Table(table) = &relation.kind else { return None };
+            let mut columns = table.columns.iter().enumerate();
+            let found = columns.find(|(at, column)| column.cell == cell && !table.clustered.contains(at));
+            found.map(|(_, column)| &column.name)
+        });
+        match column {
+            Some(column) => format!("{whole}.{column}"),
+            None => format!("{whole}.{cell}"),
+        }
     }
 }
 

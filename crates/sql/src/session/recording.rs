@@ -10,7 +10,7 @@ use crate::catalog::Catalog;
 use crate::error::{Result, SqlError};
 use crate::session::connection::Connection;
 use crate::session::database::Database;
-use crate::session::history;
+use crate::session::history::{self, Names};
 use crate::session::steering::{Chosen, Guide, StaleRead};
 use crate::session::{Client, Outcome, Prepared};
 use crate::storage::World;
@@ -24,6 +24,8 @@ pub(crate) struct Asked {
     parameters: Vec<String>,
     /// The statements of the store that it consists of, those of functions included.
     parts: Vec<(TxnId, u32, Arc<str>)>,
+    /// The transaction that was open.
+    txn: Option<TxnId>,
     answer: Answer,
 }
 
@@ -61,7 +63,7 @@ pub struct Recording {
 pub struct Statement {
     /// The client's connection, numbered from zero in the order of their first statements.
     pub connection: usize,
-    /// The transaction of the history in which it did anything.
+    /// The transaction of the history to which it belongs.
     pub txn: Option<TxnId>,
     /// As the client wrote it.
     pub text: Arc<str>,
@@ -165,7 +167,9 @@ impl Connection {
         let mut state = inner.lock();
         if let Some(log) = &mut state.log {
             let (owner, text) = (self.session.identity.owner, sql.into());
-            log.push(Asked { owner, text, parameters: Vec::new(), parts: Vec::new(), answer: failed(error) });
+            let txn = self.session.transaction.as_ref().and_then(|transaction| transaction.id);
+            let (parameters, parts) = (Vec::new(), Vec::new());
+            log.push(Asked { owner, text, parameters, parts, txn, answer: failed(error) });
         }
     }
 }
@@ -179,8 +183,9 @@ impl World<'_> {
         }
         let parameters = parameters.iter().map(|value| history::shown(self, value)).collect();
         let (owner, text) = (self.owner(), statement.sql.clone());
+        let txn = self.session.transaction.as_ref().and_then(|transaction| transaction.id);
         let log = self.db.log.as_mut().expect("there was one a moment ago");
-        log.push(Asked { owner, text, parameters, parts: Vec::new(), answer: Answer::None });
+        log.push(Asked { owner, text, parameters, parts: Vec::new(), txn, answer: Answer::None });
         self.session.logged = Some(log.len() - 1);
     }
 
@@ -209,8 +214,9 @@ fn failed(error: &SqlError) -> Answer {
 }
 
 fn recording(world: &World<'_>) -> Recording {
-    let told = history::told(world);
-    let known = Known::new(world, &told);
+    let names = Names::new(world);
+    let told = history::told(world, &names);
+    let known = Known::new(world, &names, &told);
     let asked = world.db.log.as_deref().unwrap_or_default();
     let mut connections: Vec<Owner> = Vec::new();
     let mut parts: FxHashMap<(TxnId, u32), (usize, Option<Arc<str>>)> = FxHashMap::default();
@@ -224,7 +230,8 @@ fn recording(world: &World<'_>) -> Recording {
             parts.insert((*txn, *number), (at, (**text != *asked.text).then(|| text.clone())));
         }
         let (text, parameters, answer) = (asked.text.clone(), asked.parameters.clone(), asked.answer.clone());
-        let txn = asked.parts.first().and_then(|(txn, ..)| known.txns.get(txn).copied());
+        let txn = asked.parts.first().map(|(txn, ..)| *txn).or(asked.txn);
+        let txn = txn.and_then(|txn| known.txns.get(&txn).copied());
         statements.push(Statement { connection, txn, text, parameters, answer });
     }
     let operation = |operation: &ToldOperation| {
@@ -245,7 +252,7 @@ fn recording(world: &World<'_>) -> Recording {
 
 /// What the store's numbers are in the history.
 struct Known<'a> {
-    world: &'a World<'a>,
+    names: &'a Names<'a>,
     history: &'a History,
     /// Transactions by the store's number, and by their place.
     txns: FxHashMap<TxnId, TxnId>,
@@ -254,18 +261,18 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn new(world: &'a World<'a>, told: &'a Told) -> Known<'a> {
+    fn new(world: &World<'_>, names: &'a Names<'a>, told: &'a Told) -> Known<'a> {
         let history = &told.history;
         let numbers = told.operations.iter().enumerate();
         let txns: FxHashMap<_, _> = numbers.map(|(at, told)| (told.txn, history.txn_of(OpId(at as u32)))).collect();
         let places = txns.iter().filter_map(|(txn, id)| Some((world.db.store.place_of(*txn)?, *id))).collect();
         let keys = (0..history.key_count() as u32).map(|key| (history.key_name(Key(key)), Key(key))).collect();
-        Known { world, history, txns, places, keys }
+        Known { names, history, txns, places, keys }
     }
 
     /// What a read that had a choice could have returned.
     fn add_alternatives(&self, chosen: &Chosen, operations: &mut [Operation]) {
-        let name = history::key_name(self.world, &self.world.db.catalog, chosen.key);
+        let name = self.names.key(chosen.key);
         let (Some(reader), Some(key)) = (self.places.get(&chosen.reader), self.keys.get(&name)) else { return };
         let mut reads = self.history.op_ids(*reader).filter(|&at| {
             let op = self.history.op(OpId(at));

@@ -19,7 +19,7 @@ pub(crate) fn drop_all(state: &mut State, session: &mut SessionState) {
     catalog.functions.retain(|_, function| function.schema != schema);
     catalog.schemas.remove(&schema);
     catalog.touch();
-    state.catalog = Arc::new(catalog);
+    state.publish(Arc::new(catalog));
 }
 
 /// ON COMMIT DELETE ROWS and ON COMMIT DROP.

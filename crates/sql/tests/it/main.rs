@@ -7,5 +7,6 @@ mod expressions;
 mod options;
 mod plpgsql;
 mod queries;
+mod recording;
 mod sessions;
 mod soundness;
