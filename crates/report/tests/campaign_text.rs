@@ -94,9 +94,9 @@ fn refusals_are_told_apart() {
 failed[refused]: the application did not expect that the database refuses statements of concurrent transactions
      |
    1 | client 1 t1  select id from users where mail = 'a@example.org'
-     |                read users[1]=nil
+     |                found no users[1]
    2 | client 2 t2  insert into users (mail) values ('a@example.org')
-     |                wrote users[1]=1
+     |                inserted users[1]
      |                wrote users[1].mail=a@example.org
    3 | client 1 t1  insert into users (mail) values ('a@example.org')
      |              ! 23505 duplicate key value violates unique constraint \"users_mail_key\"

@@ -41,7 +41,17 @@ pub(super) fn for_refusals(failure: &FailedRun, refused: &[usize]) -> Vec<(&'sta
             ),
         ));
     }
-    if !duplicate.is_empty() {
+    if duplicate.iter().any(|&at| looked_again(failure, at)) {
+        advice.push((
+            "fix",
+            format!(
+                "the row that was in the way of {} was committed after the transaction's snapshot, which does not show it \
+                 however often it is asked: write INSERT … ON CONFLICT, run the whole transaction again after 23505, or \
+                 run it at READ COMMITTED",
+                statements_words(&duplicate)
+            ),
+        ));
+    } else if !duplicate.is_empty() {
         advice.push((
             "fix",
             format!(
@@ -60,6 +70,14 @@ pub(super) fn for_refusals(failure: &FailedRun, refused: &[usize]) -> Vec<(&'sta
         advice.push(("fix", "expect that the database refuses a statement, and try again".to_owned()));
     }
     advice
+}
+
+/// Whether the transaction went on after a statement that was refused, and read.
+fn looked_again(failure: &FailedRun, refused: usize) -> bool {
+    let Some(statement) = failure.statements.get(refused) else { return false };
+    let same = |one: &&SqlStatement| one.connection == statement.connection && one.txn == statement.txn;
+    let mut later = failure.statements[refused + 1..].iter().filter(same);
+    statement.txn.is_some() && later.any(|one| one.operations.iter().any(|operation| !operation.is_write))
 }
 
 /// What to do about reads of old versions in a run that is serializable all the same.

@@ -17,6 +17,8 @@ const MOST_SQL_LINES: usize = 8;
 const MOST_VALUE: usize = 60;
 /// Lines that are shown of what the command printed.
 const MOST_LINES: usize = 25;
+/// So many of them are the first ones: some programs say there what is wrong, and then where in a hundred lines.
+const FIRST_LINES: usize = 8;
 
 /// A campaign as text.
 pub fn campaign(campaign: &Campaign, style: Style) -> String {
@@ -75,7 +77,7 @@ pub fn failed_run(failure: &FailedRun, style: Style) -> String {
     out
 }
 
-/// The end of what the command printed.
+/// The beginning and the end of what the command printed.
 fn printed(failure: &FailedRun, paint: Paint) -> String {
     let lines: Vec<&str> = failure.output.trim_end().lines().collect();
     if lines.is_empty() {
@@ -83,12 +85,15 @@ fn printed(failure: &FailedRun, paint: Paint) -> String {
     }
     let mut out = format!("{}\n", paint.ink(Ink::Faint, "what the command printed:"));
     let left_out = lines.len().saturating_sub(MOST_LINES);
-    if left_out > 0 {
-        out.push_str(&format!("  | … {left_out} lines before\n"));
-    }
-    for line in &lines[left_out..] {
-        out.push_str(format!("  | {}", clean(line)).trim_end());
-        out.push('\n');
+    for (at, line) in lines.iter().enumerate() {
+        match at.checked_sub(FIRST_LINES) {
+            Some(0) if left_out > 0 => out.push_str(&format!("  | … {left_out} lines\n")),
+            Some(after) if after < left_out => {}
+            _ => {
+                out.push_str(format!("  | {}", clean(line)).trim_end());
+                out.push('\n');
+            }
+        }
     }
     out
 }
@@ -173,8 +178,16 @@ fn short(value: &str) -> String {
 }
 
 fn operation_words(operation: &SqlOperation) -> String {
-    let what = if operation.is_write { "wrote" } else { "read" };
-    let mut words = format!("{what} {}={}", clean(&operation.key), short(&operation.value));
+    let (key, value) = (clean(&operation.key), short(&operation.value));
+    // A key without a column says whether the row is there.
+    let mut words = match (key.ends_with(']'), operation.is_write, value.as_str()) {
+        (true, false, "nil") => format!("found no {key}"),
+        (true, false, _) => format!("found {key}"),
+        (true, true, "nil") => format!("deleted {key}"),
+        (true, true, _) => format!("inserted {key}"),
+        (false, false, _) => format!("read {key}={value}"),
+        (false, true, _) => format!("wrote {key}={value}"),
+    };
     if operation.is_stale {
         words.push_str(", an old version");
     }

@@ -50,10 +50,13 @@ enum Judged {
     Unknown(String),
 }
 
-/// Whether no serial order explains the history; if one does, whether one that respects real time does.
+/// Whether no serial order explains the history; if one does, whether one that respects real time does. What a transaction
+/// read before it read the same again is left out at first: a lost update says more than that something had changed
+/// meanwhile, and what a part of a history violates the whole does.
 fn violated(history: &History) -> Judged {
     let mut unknown = None;
-    for real_time in [false, true] {
+    let settled = last_reads(history);
+    for (history, real_time) in [(&settled, false), (history, false), (history, true)] {
         let assumptions = Assumptions { sessions: true, real_time };
         let checker = Checker::new(history, Options { assumptions, ..Options::default() });
         match checker.check(Scope::Level(Level::Ser)).outcome {
@@ -75,6 +78,15 @@ fn limit_words(limit: &Limit) -> String {
         }
         Limit::NoDeclaredLevel(_) => "a transaction without a level".to_owned(),
     }
+}
+
+/// The history with one read of each key in a transaction: the last one, with whose result the application went on.
+fn last_reads(history: &History) -> History {
+    let is_read = |at: OpId| history.op(at).kind() == OpKind::Read;
+    let place = |at: OpId| (history.txn_of(at), history.op(at).key());
+    let last: HashMap<_, _> =
+        (0..history.all_ops().len() as u32).map(OpId).filter(|&at| is_read(at)).map(|at| (place(at), at)).collect();
+    history.select_ops(|at| !is_read(at) || last.get(&place(at)) == Some(&at))
 }
 
 /// The statements that failed because of concurrency, or of a key that somebody else had taken.
@@ -111,7 +123,7 @@ fn with_violation(seen: &Seen, violation: &Violation) -> Explained {
             from: violation.history.txn_name(edge.from),
             to: violation.history.txn_name(edge.to),
             label: label(&violation.history, edge),
-            reason: skew_report::sentence(&violation.history, edge),
+            reason: reason(&violation.history, edge),
             statements: (at(from), at(to)),
         });
     }
@@ -123,9 +135,61 @@ fn with_violation(seen: &Seen, violation: &Violation) -> Explained {
         edges: told,
         breaks: names(&violation.breaks),
         satisfies: names(&violation.satisfies),
-        fix: skew_report::fix(violation),
+        fix: fix(violation, &edges),
     };
     Explained { database: seen.database.clone(), statements, why: Why::Anomaly(Box::new(why)) }
+}
+
+/// Why an edge is there. Rows come and go: that reads better than values that are overwritten.
+fn reason(history: &History, edge: &Edge) -> String {
+    let (from, to) = (history.txn_name(edge.from), history.txn_name(edge.to));
+    let (Some(one), Some(other)) = ends(edge) else { return skew_report::sentence(history, edge) };
+    let key = history.key_name(history.op(one).key());
+    if !is_row(&key) {
+        return skew_report::sentence(history, edge);
+    }
+    let is_there = |op: OpId| history.value_text(history.op(op).value()) != NOTHING;
+    match (&edge.reason, is_there(one), is_there(other)) {
+        (Reason::Overwrote { .. }, false, true) => format!("{from} found no {key}, which {to} inserted"),
+        (Reason::Overwrote { .. }, true, false) => format!("{from} found {key}, which {to} deleted"),
+        (Reason::Read { .. }, true, true) => format!("{to} found {key}, which {from} inserted"),
+        (Reason::Read { .. }, false, false) => format!("{to} did not find {key}, which {from} deleted"),
+        _ => skew_report::sentence(history, edge),
+    }
+}
+
+/// What a row's key holds while there is no such row.
+const NOTHING: &str = "nil";
+
+/// Whether a key says whether a row is there; others are its cells.
+fn is_row(key: &str) -> bool {
+    key.ends_with(']')
+}
+
+/// What to change, in SQL's words where it can be more precise than in general.
+fn fix(violation: &Violation, edges: &[Edge]) -> String {
+    let history = &violation.history;
+    let found_nothing = |edge: &Edge| match edge.reason {
+        Reason::Overwrote { read, .. } => {
+            let op = history.op(read);
+            is_row(&history.key_name(op.key())) && history.value_text(op.value()) == NOTHING
+        }
+        _ => false,
+    };
+    match violation.anomaly.id() {
+        "write-skew" if edges.iter().any(found_nothing) => {
+            "no row is there yet that could be locked: let a UNIQUE constraint decide, or lock a row that both share before \
+             they look, or run both at SERIALIZABLE and try again after 40001"
+                .to_owned()
+        }
+        "write-skew" => "lock what one of them only reads (SELECT … FOR UPDATE), or run both at SERIALIZABLE and try again \
+                         after 40001"
+            .to_owned(),
+        "lost-update" => "let the database do the arithmetic in one UPDATE, or read with SELECT … FOR UPDATE, or run both at \
+                          REPEATABLE READ and try again after 40001"
+            .to_owned(),
+        _ => skew_report::fix(violation),
+    }
 }
 
 /// The statements of a run with what they read and wrote.
