@@ -1,5 +1,5 @@
-//! One thing after the other, over a pool of ten connections: nothing weak can happen here, at any level that a
-//! transaction sees what was committed before it began. Fifty statements and more.
+//! One thing after the other, over a pool of ten connections: nothing weak can happen here, at any level where a
+//! transaction sees what was committed before it began. A hundred statements.
 
 use shop::SCHEMA;
 use sqlx::postgres::PgPoolOptions;

@@ -3,6 +3,7 @@
 mod answers;
 mod bad_input;
 mod campaign;
+mod examples;
 mod readme;
 mod run;
 mod serve;

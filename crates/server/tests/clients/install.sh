@@ -18,7 +18,7 @@ get() {
 python_drivers() {
     python3 -m venv "$folder/python-new" &&
         timeout 300 "$folder/python-new/bin/python" -m pip install -q --no-input --disable-pip-version-check \
-            'psycopg[binary]>=3.2,<4' 'SQLAlchemy>=2.0,<2.1' 'Django>=5.2,<5.3' &&
+            'psycopg[binary]>=3.2,<4' 'SQLAlchemy>=2.0,<2.1' 'Django>=5.2,<5.3' 'pytest>=8' &&
         ln -sfn python-new "$folder/python"
 }
 
@@ -36,7 +36,7 @@ sqlx_client() {
     timeout 900 cargo build -q --manifest-path "$here/sqlx/Cargo.toml" --target-dir "$folder/sqlx"
 }
 
-get "psycopg, SQLAlchemy and Django" "$folder/python" python_drivers
+get "psycopg, SQLAlchemy, Django and pytest" "$folder/python" python_drivers
 get "node-postgres" "$folder/node/node_modules" node_driver
 get "JDBC" "$folder/jdbc/postgresql.jar" jdbc_driver
 # Cargo knows by itself whether there is something to do.
