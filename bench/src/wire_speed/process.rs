@@ -88,9 +88,9 @@ mod tests {
     #[test]
     fn a_listening_socket_is_found_by_its_port() {
         let line = "   0: 0100007F:1538 00000000:0000 0A 00000000:00000000 00:00000000 00000000  0 0 31337 1 0 100 0";
-        assert_eq!(listening_socket(line, 0x1538), Some("31337"));
-        assert_eq!(listening_socket(line, 5432), None);
-        assert_eq!(listening_socket(&line.replace(" 0A ", " 01 "), 0x1538), None);
+        assert_eq!(listening_socket(line, 5432), Some("31337"));
+        assert_eq!(listening_socket(line, 5433), None);
+        assert_eq!(listening_socket(&line.replace(" 0A ", " 01 "), 5432), None);
         assert_eq!(listening_socket("sl local_address", 1), None);
     }
 }
