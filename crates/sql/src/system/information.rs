@@ -13,6 +13,7 @@ use crate::system::fill::{Filler, int, text, yes_no};
 use crate::system::information_initial::{system_columns, system_relations};
 use crate::system::relations::all;
 use crate::system::views::schema_name;
+use crate::types::collation::COLLATIONS;
 use crate::types::{Datum, Type, Typed, builtin, kind, names};
 
 /// Where an object is: database, schema.
@@ -226,6 +227,12 @@ fn of_column(world: &World<'_>, column: &Column) -> Vec<(&'static str, Datum)> {
         ("is_generated", text(if stored { "ALWAYS" } else { "NEVER" })),
         ("generation_expression", if stored { shown } else { Datum::Null }),
     ];
+    // The default one is not told.
+    if let Some((_, name)) = COLLATIONS.iter().skip(1).find(|(number, _)| *number == column.collation) {
+        let catalog = text(&world.session.client.database);
+        row.extend([("collation_catalog", catalog), ("collation_schema", text("pg_catalog"))]);
+        row.push(("collation_name", text(name)));
+    }
     let sequence = column.sequence.and_then(|oid| world.catalog.relation(oid));
     if let (Some(_), Some(RelationKind::Sequence(sequence))) = (identity, sequence.map(|relation| &relation.kind)) {
         row.extend([
