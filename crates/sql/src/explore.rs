@@ -50,8 +50,6 @@ pub struct Explored {
     pub refused: u64,
     /// The limit that was hit, in words.
     pub limit: Option<String>,
-    /// How long it took.
-    pub took: Duration,
 }
 
 /// What came out of runs: what the calls were answered and what is in the tables.
@@ -136,7 +134,7 @@ pub fn explore(database: &Database, app: &App, client: &Client, level: Level, li
         }
     }
     let behaviours = behaviours.into_values().collect();
-    Ok(Explored { histories: found.len(), behaviours, all, runs, refused, limit, took: started.elapsed() })
+    Ok(Explored { histories: found.len(), behaviours, all, runs, refused, limit })
 }
 
 struct Run {

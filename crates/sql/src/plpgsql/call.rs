@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 use crate::catalog::{Language, Oid, Parameter, ParameterMode, Returns, UserFunction, Volatility};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Expr, Output};
-use crate::plpgsql::bound::{Program, Scope, Visible};
+use crate::plpgsql::bound::{Program, Scope};
 use crate::plpgsql::compile::{self, Purpose};
 use crate::plpgsql::language_sql::{self, SqlProgram};
-use crate::plpgsql::machine::{Flow, Machine, shape_of};
+use crate::plpgsql::machine::{Flow, Machine};
 use crate::plpgsql::parse;
 use crate::session::transaction::Block;
 use crate::storage::World;
@@ -219,11 +219,7 @@ fn out_parameters(function: &UserFunction) -> impl Iterator<Item = &Parameter> {
 }
 
 /// CALL
-pub(crate) fn run_call(
-    world: &mut World<'_>,
-    text: &Arc<str>,
-    call: &sqlparser::ast::Function,
-) -> Result<crate::session::Outcome> {
+pub(crate) fn run_call(world: &mut World<'_>, call: &sqlparser::ast::Function) -> Result<crate::session::Outcome> {
     use crate::session::Outcome;
     let path = world.path();
     let (function, args) = crate::bind::Binder::new(&*world, &path).procedure_call(call)?;
@@ -235,7 +231,6 @@ pub(crate) fn run_call(
     for arg in &args {
         values.push(crate::exec::Run::new().eval(world, arg, &crate::exec::Tuple::default())?);
     }
-    let _ = text;
     let may_commit = at_top(world);
     let row = procedure(world, &function, values, may_commit)?;
     match row {
@@ -356,21 +351,7 @@ impl Machine<'_, '_> {
         scope: &Arc<Scope>,
         call: &sqlparser::ast::Function,
     ) -> Result<(Arc<UserFunction>, Vec<Expr>)> {
-        let path = self.world.path();
-        let frame = self.world.frames.last().expect("a body runs in a frame");
-        let shapes = |place: usize| shape_of(&frame[place]);
-        let visible = Visible {
-            scope,
-            program: &self.program.variables,
-            conflict: self.program.conflict,
-            shapes: &shapes,
-            used: Default::default(),
-        };
-        let types: Vec<Type> =
-            self.program.parameters.iter().map(|place| self.program.variables[*place].typed.ty).collect();
-        crate::bind::Binder::new(&*self.world, &path)
-            .with_params(crate::bind::Params::fixed(&types))
-            .with_variables(&visible)
-            .procedure_call(call)
+        let (version, path) = self.seen();
+        self.bind(scope, version, &path, |binder| binder.procedure_call(call)).map(|(bound, _)| bound)
     }
 }

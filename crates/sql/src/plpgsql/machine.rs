@@ -182,7 +182,7 @@ impl<'m, 'a> Machine<'m, 'a> {
     }
 
     /// Against what SQL is bound now.
-    fn seen(&mut self) -> (u64, Arc<[Oid]>) {
+    pub(super) fn seen(&mut self) -> (u64, Arc<[Oid]>) {
         if let Some(seen) = &self.world_seen
             && Arc::ptr_eq(&seen.catalog, &self.world.catalog)
             && Arc::ptr_eq(&seen.settings, &self.world.session.settings)
@@ -209,7 +209,7 @@ impl<'m, 'a> Machine<'m, 'a> {
             && against.shapes.iter().all(same_shape)
     }
 
-    fn bind<T>(
+    pub(super) fn bind<T>(
         &mut self,
         scope: &Scope,
         version: u64,

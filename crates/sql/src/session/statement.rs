@@ -177,7 +177,7 @@ impl World<'_> {
             }
             Statement::Call(call) => {
                 self.session.transaction(&self.db);
-                crate::plpgsql::run_call(self, text, call)
+                crate::plpgsql::run_call(self, call)
             }
             Statement::Discard(what) => self.discard(*what),
             Statement::Schema(ddl) => {
