@@ -1,6 +1,7 @@
 //! SQL text in, answers out, through a connection.
 
 mod anomalies;
+mod apps;
 mod bodies_and_levels;
 mod explore;
 mod expressions;

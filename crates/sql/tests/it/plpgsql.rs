@@ -38,7 +38,7 @@ fn check_file(name: &str, text: &str, wrong: &mut String) {
     }
 }
 
-fn answer(connection: &mut Connection, sql: &str) -> String {
+pub(crate) fn answer(connection: &mut Connection, sql: &str) -> String {
     let result = connection.prepare(sql, &[]).and_then(|statement| connection.execute(&statement, &[]));
     let shown = result.and_then(|outcome| show(connection, outcome));
     let ended = connection.sync();

@@ -1,0 +1,71 @@
+-- Students enrol in courses that count their free seats; courses and students without enrolments can be removed.
+-- Source: Nagar and Jagannathan, CONCUR 2018, section 6.
+-- Published: at ec three kinds of anomaly with two transactions: two enroll take one seat, a course or a student is added
+--   twice, enroll meets rem_course or rem_student. With enroll at PSI and those pairs serializable a harmless long fork with
+--   four remains: two enroll fail, one for lack of the course, the other for lack of the student. With enroll at SI and those
+--   pairs serializable: serializable, by shortest paths of length 8.
+-- Students and courses have numbers, so that nothing but the program keeps two from having one name. There is no foreign key
+-- from enrolled: with one the database would refuse to remove what somebody else is about to use.
+CREATE TABLE student (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL);
+CREATE TABLE course (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, seats int NOT NULL);
+CREATE TABLE enrolled (student int, course int, PRIMARY KEY (student, course));
+
+CREATE PROCEDURE add_student(sname text) LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT EXISTS (SELECT id FROM student WHERE name = sname) THEN
+    INSERT INTO student (name) VALUES (sname);
+  END IF;
+END $$;
+
+CREATE PROCEDURE add_course(cname text, capacity int) LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT EXISTS (SELECT id FROM course WHERE name = cname) THEN
+    INSERT INTO course (name, seats) VALUES (cname, capacity);
+  END IF;
+END $$;
+
+CREATE PROCEDURE enroll(sname text, cname text) LANGUAGE plpgsql AS $$
+DECLARE
+  sid int;
+  cid int;
+  free int;
+BEGIN
+  SELECT id INTO sid FROM student WHERE name = sname;
+  SELECT id, seats INTO cid, free FROM course WHERE name = cname;
+  IF sid IS NOT NULL AND free > 0 THEN
+    UPDATE course SET seats = free - 1 WHERE id = cid;
+    INSERT INTO enrolled (student, course) VALUES (sid, cid);
+  END IF;
+END $$;
+
+CREATE PROCEDURE rem_student(sname text) LANGUAGE plpgsql AS $$
+DECLARE
+  sid int;
+BEGIN
+  SELECT id INTO sid FROM student WHERE name = sname;
+  IF NOT EXISTS (SELECT course FROM enrolled WHERE student = sid) THEN
+    DELETE FROM student WHERE id = sid;
+  END IF;
+END $$;
+
+CREATE PROCEDURE rem_course(cname text) LANGUAGE plpgsql AS $$
+DECLARE
+  cid int;
+BEGIN
+  SELECT id INTO cid FROM course WHERE name = cname;
+  IF NOT EXISTS (SELECT student FROM enrolled WHERE course = cid) THEN
+    DELETE FROM course WHERE id = cid;
+  END IF;
+END $$;
+
+CREATE FUNCTION no_course_too_full() RETURNS boolean LANGUAGE sql AS $$
+  SELECT NOT EXISTS (SELECT 1 FROM course WHERE seats < 0) $$;
+COMMENT ON FUNCTION no_course_too_full IS '@invariant';
+
+CREATE FUNCTION everybody_and_every_course_is_there() RETURNS boolean LANGUAGE sql AS $$
+  SELECT NOT EXISTS (SELECT 1 FROM enrolled
+                     WHERE student NOT IN (SELECT id FROM student) OR course NOT IN (SELECT id FROM course)) $$;
+COMMENT ON FUNCTION everybody_and_every_course_is_there IS '@invariant';
+
+INSERT INTO student (name) VALUES ('ann'), ('bob');
+INSERT INTO course (name, seats) VALUES ('logic', 1), ('music', 2);
