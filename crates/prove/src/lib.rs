@@ -1,0 +1,9 @@
+//! Programs to verdicts: what can be said about every run of an application's transactions, whatever their number,
+//! without running them.
+//!
+//! In reading order:
+//! - [`summary`]: what each way through a procedure reads and writes
+//! - [`suspect`]: calls that may not be serializable together
+
+pub mod summary;
+pub mod suspect;

@@ -1,0 +1,92 @@
+//! From an application to its summary.
+
+use std::collections::BTreeSet;
+
+use skew_sql::app::App;
+use skew_sql::catalog::Catalog;
+use skew_sql::error::Result;
+use skew_sql::plpgsql::bound::Program as Body;
+use skew_sql::session::Database;
+
+use super::paths::Walk;
+use super::terms::State;
+use super::{Approximation, Facts, Parameter, Path, Program, Summary, TermKind};
+
+/// Whether what a transaction has found it finds again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reading {
+    /// It looks at one state from its beginning to its end.
+    Once,
+    /// Every statement may look at another state.
+    EachStatement,
+}
+
+impl Summary {
+    /// The summary of the application that a database holds.
+    pub fn of(database: &Database, app: &App, reading: Reading) -> Result<Summary> {
+        let catalog = database.catalog();
+        let mut connection = database.connect(skew_sql::session::Client::new("postgres", "robust"));
+        let mut facts = Facts::of(&catalog);
+        let mut programs = Vec::new();
+        for program in &app.programs {
+            let body = connection.program(&skew_sql::types::quote::identifier(&program.name))?;
+            programs.push(summarize(&program.name, program.level, &body, &facts, &catalog, reading));
+        }
+        facts.learn(&programs);
+        Ok(Summary { programs, facts })
+    }
+}
+
+fn summarize(
+    name: &str,
+    level: Option<skew_model::Level>,
+    body: &Body,
+    facts: &Facts,
+    catalog: &Catalog,
+    reading: Reading,
+) -> Program {
+    let parameters = body.parameters.iter().map(|place| {
+        let variable = &body.variables[*place];
+        Parameter { name: variable.name.to_string(), ty: variable.typed.ty }
+    });
+    let mut walk = Walk {
+        body,
+        facts,
+        catalog,
+        stable: reading == Reading::Once,
+        approximations: BTreeSet::new(),
+        together: false,
+        overflowed: false,
+    };
+    let mut states = walk.block(&body.block, vec![beginning(body)]);
+    if walk.overflowed {
+        let what = "more ways than can be told apart: branches are taken together".to_owned();
+        walk.approximations.insert(Approximation { line: body.block.line, what });
+        walk.together = true;
+        states = walk.block(&body.block, vec![beginning(body)]);
+    }
+    let mut paths: Vec<Path> = Vec::new();
+    for state in states {
+        let path = Path { decisions: state.decisions, terms: state.terms, accesses: state.accesses };
+        // Ways that differ in nothing that others can see are one.
+        if !paths.iter().any(|known| known.terms == path.terms && known.accesses == path.accesses) {
+            paths.push(path);
+        }
+    }
+    Program {
+        name: name.to_owned(),
+        parameters: parameters.collect(),
+        level,
+        paths,
+        approximations: walk.approximations.into_iter().collect(),
+    }
+}
+
+fn beginning(body: &Body) -> State {
+    let mut state = State::default();
+    for (number, place) in body.parameters.iter().enumerate() {
+        let term = state.term(TermKind::Parameter(number));
+        state.env.insert(*place, term);
+    }
+    state
+}

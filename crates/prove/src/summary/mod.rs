@@ -1,0 +1,205 @@
+//! What programs read and write: each way through a procedure as a list of accesses to rows, with the values that say
+//! which rows.
+//!
+//! A *path* is one way through a program: which branches it takes and whether the rows that it looks for by their key are
+//! there. What a path does outside of loops it does in every transaction that takes it, so a path is precise about what
+//! *must* be written; what is done in a loop is done any number of times. Ways that end in an error are left out: what is
+//! rolled back is seen by nobody.
+
+pub mod build;
+pub mod facts;
+mod paths;
+pub mod print;
+mod query;
+mod terms;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use skew_model::Level;
+use skew_sql::catalog::Oid;
+
+pub use facts::Facts;
+
+/// All programs of an application.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The programs, by name.
+    pub programs: Vec<Program>,
+    /// What the schema and all programs together say about tables.
+    pub facts: Facts,
+}
+
+/// A procedure.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its name.
+    pub name: String,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+    /// The level that its comment asks for.
+    pub level: Option<Level>,
+    /// The ways through it.
+    pub paths: Vec<Path>,
+    /// What was not understood and stands for more than it does, with its line.
+    pub approximations: Vec<Approximation>,
+}
+
+/// A parameter.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: skew_sql::types::Type,
+}
+
+/// Something that is taken to do more than it does.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Approximation {
+    /// Its line in the body.
+    pub line: u32,
+    /// What it is, and what it was taken for.
+    pub what: String,
+}
+
+/// One way through a program.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// The decisions that lead this way, as a reader would say them.
+    pub decisions: Vec<String>,
+    /// The values that accesses refer to.
+    pub terms: Vec<Term>,
+    /// What it does, in order.
+    pub accesses: Vec<Access>,
+}
+
+/// A value in a path, by its place in [`Path::terms`].
+pub type TermId = usize;
+
+/// A value: the same one wherever it is used in one transaction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Term {
+    /// What it is.
+    pub kind: TermKind,
+    /// It may be another one in each iteration of a loop.
+    pub looped: bool,
+}
+
+/// What a value is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TermKind {
+    /// A parameter of the program.
+    Parameter(usize),
+    /// A constant, as text.
+    Constant(String),
+    /// NULL
+    Null,
+    /// A value that nobody else has: of a sequence, or a random one.
+    Fresh,
+    /// What an access has read.
+    Read {
+        /// The access.
+        access: usize,
+        /// The column.
+        column: usize,
+    },
+    /// Another value plus a constant.
+    Plus(TermId, i64),
+    /// Anything.
+    Unknown,
+}
+
+/// What a statement does with rows of one table.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Access {
+    /// The line in the body.
+    pub line: u32,
+    /// The statement, shortened.
+    pub statement: Arc<str>,
+    /// The number of the statement in its path: several accesses can belong to one.
+    pub number: usize,
+    /// The table.
+    pub table: Oid,
+    /// What is done.
+    pub kind: AccessKind,
+    /// Which rows: those whose columns have these values.
+    pub row: Vec<(usize, TermId)>,
+    /// What decides about rows beyond that, among the columns of the table; `reads` has them, too.
+    pub filtered: BTreeSet<usize>,
+    /// What is read of them.
+    pub reads: BTreeSet<Cell>,
+    /// What is written of them.
+    pub writes: BTreeSet<Cell>,
+    /// What columns are set to, by an update.
+    pub values: Vec<(usize, TermId)>,
+    /// Whether the row is there.
+    pub outcome: Outcome,
+    /// At most one row has these values.
+    pub single: bool,
+    /// FOR UPDATE or FOR NO KEY UPDATE or FOR SHARE: nobody changes what was read until the end.
+    pub locks: bool,
+    /// It stands in a loop: any number of times.
+    pub looped: bool,
+    /// It may be left out, even where the path is taken.
+    pub conditional: bool,
+    /// Only the smallest or the largest value of a column is asked for.
+    pub extreme: Option<Extreme>,
+}
+
+/// What is done with a row.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[allow(missing_docs)]
+pub enum AccessKind {
+    Select,
+    Insert,
+    Update,
+    Delete,
+}
+
+/// A part of a row.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Cell {
+    /// Whether it is there.
+    Existence,
+    /// A column, by its position.
+    Column(usize),
+}
+
+/// Whether the row that is looked for by its key is there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Outcome {
+    /// It is.
+    Found,
+    /// It is not.
+    Missing,
+    /// Either; or any number of rows.
+    Open,
+}
+
+/// MIN or MAX of a column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub struct Extreme {
+    pub column: usize,
+    pub largest: bool,
+}
+
+impl Access {
+    /// Whether it writes the row for sure, in every transaction that takes its path.
+    pub fn surely_writes(&self) -> bool {
+        !self.conditional && !self.looped && !self.writes.is_empty() && self.outcome == Outcome::Found
+    }
+
+    /// The value that a column is known to have.
+    pub fn value_of(&self, column: usize) -> Option<TermId> {
+        self.row.iter().find(|(known, _)| *known == column).map(|(_, term)| *term)
+    }
+}
+
+impl Path {
+    /// Whether it writes nothing.
+    pub fn is_read_only(&self) -> bool {
+        self.accesses.iter().all(|access| access.writes.is_empty())
+    }
+}

@@ -1,0 +1,28 @@
+//! What is said about applications.
+
+mod summaries;
+
+use skew_sql::app::App;
+use skew_sql::session::{Client, Database, Options};
+use skew_store::Recency;
+
+/// A database that holds an application.
+pub fn load(text: &str) -> (Database, App) {
+    let database = Database::new(Options { recency: Recency::None, ..Options::default() });
+    let mut connection = database.connect(Client::new("postgres", "robust"));
+    for sql in connection.split(text).expect("statements") {
+        let statement = connection.prepare(&sql, &[]).unwrap_or_else(|error| panic!("{sql}\n{error:?}"));
+        connection.execute(&statement, &[]).unwrap_or_else(|error| panic!("{sql}\n{error:?}"));
+        connection.sync().expect("it commits");
+    }
+    drop(connection);
+    database.checkpoint().expect("nobody is connected");
+    let app = App::of(&database.catalog()).expect("its comments are right");
+    (database, app)
+}
+
+/// An example application.
+pub fn example(name: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/apps").join(name);
+    std::fs::read_to_string(path).expect("the example is there")
+}
