@@ -19,6 +19,18 @@ pub fn statement(query: &mut Query, env: &mut dyn Env) {
     .expect("folding does not fail");
 }
 
+/// Folds the queries in an expression.
+pub fn queries(expr: &mut Expr, env: &mut dyn Env) {
+    if let ExprKind::Subquery { .. } = expr.kind {
+        return expression(expr, env);
+    }
+    edit::parts(expr, &mut |part| {
+        queries(part, env);
+        Ok(())
+    })
+    .expect("folding does not fail");
+}
+
 /// Folds an expression and what is in it.
 pub fn expression(expr: &mut Expr, env: &mut dyn Env) {
     edit::parts(expr, &mut |part| {

@@ -9,7 +9,7 @@
 //! - `outer`: outer joins, whose order is kept
 //! - `push`: conditions go into queries that cannot be pulled up
 //! - `through`: queries that cannot be pulled up are asked again and again, where that leads to a key
-//! - `sorted`: rows that come in the right order are not sorted
+//! - `sorted`: rows that come in the right order are not sorted, and the first one has the smallest value
 //! - `prune`: columns that nobody looks at are not worked out
 //!
 //! What a statement answers is not changed, only how many cells it reads on the way. Slots of a tuple may change places:
@@ -104,6 +104,7 @@ impl Planner<'_> {
                     apply(map.as_ref(), call.args.iter_mut().chain(&mut call.filter));
                     apply_keys(map.as_ref(), &mut call.order);
                 }
+                self.first_is_extreme(aggregate);
                 None
             }
             Plan::Sort { input, keys } => {

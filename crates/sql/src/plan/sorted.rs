@@ -1,8 +1,9 @@
 //! Rows that come in the order that is asked for are not sorted.
 
 use crate::catalog::{IndexKeyKind, RelationKind, Table};
-use crate::ir::{Access, ExprKind, KeyValue, Plan, Scan, SortKey};
+use crate::ir::{Access, Aggregate, Expr, ExprKind, KeyValue, Limit, Plan, Scan, SortKey};
 use crate::plan::Planner;
+use crate::types::{Datum, Type};
 
 impl Planner<'_> {
     /// Whether the tuples of a plan come in this order: that of the primary key of the table that they begin with. The
@@ -40,6 +41,27 @@ impl Planner<'_> {
         }
         scan.reverse = descending;
         true
+    }
+}
+
+impl Planner<'_> {
+    /// Where rows come in the order of the column whose smallest or largest value is asked for, the first one has it: the
+    /// others are not looked at, as in PostgreSQL. Rows of a primary key have no NULLs in it.
+    pub(super) fn first_is_extreme(&self, aggregate: &mut Aggregate) {
+        let is_one_group = aggregate.keys.is_empty() && aggregate.sets.len() <= 1 && aggregate.grouping.is_empty();
+        let [call] = aggregate.calls.as_slice() else { return };
+        let ([value], None, true) = (call.args.as_slice(), &call.filter, is_one_group) else { return };
+        let descending = match call.function.name {
+            "min" => false,
+            "max" => true,
+            _ => return,
+        };
+        let key = SortKey { expr: value.clone(), descending, nulls_first: descending };
+        if self.comes_sorted(&mut aggregate.input, &[key]) {
+            let input = std::mem::replace(&mut aggregate.input, Plan::One);
+            let one = Expr::new(ExprKind::Const(Datum::Int(1)), Type::INT8);
+            aggregate.input = Plan::Limit(Box::new(Limit { input, limit: Some(one), offset: None, ties: Vec::new() }));
+        }
     }
 }
 

@@ -246,6 +246,7 @@ impl<'m, 'a> Machine<'m, 'a> {
                 binder.value(&sqlparser::ast::Expr::Subquery(query.clone()), Clause::Select)
             }
         })?;
+        let expr = self.world.planned_expression(expr);
         let bound = Arc::new(BoundExpression::new(expr, against));
         expression.known.put(&bound);
         Ok(bound)

@@ -228,6 +228,7 @@ impl Surveyor<'_, '_> {
             }
         });
         if let Ok((expr, against)) = bound {
+            let expr = self.world.planned_expression(expr);
             expression.known.put(&Arc::new(BoundExpression::new(expr, against)));
         }
     }

@@ -41,6 +41,13 @@ impl World<'_> {
         query
     }
 
+    /// What was bound, with its queries as they are executed.
+    pub(crate) fn planned_expression(&mut self, mut expr: Expr) -> Expr {
+        plan::fold::queries(&mut expr, self);
+        plan::expression(&mut expr, &self.catalog);
+        expr
+    }
+
     /// Binds an expression over one row of a table, in slot 0.
     pub(crate) fn bind_row_expression(&mut self, expr: &ast::Expr, relation: &Arc<Relation>) -> Result<Expr> {
         let path = self.path();
