@@ -4,6 +4,7 @@
 --   two registrations seen in different orders a long fork), and so not at SI; serializable at PSI once reg_user runs at
 --   serializable.
 CREATE TABLE users (uid int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL);
+CREATE INDEX users_name ON users (name);
 CREATE TABLE items (iid int PRIMARY KEY, descr text NOT NULL, nbids int NOT NULL DEFAULT 0);
 CREATE TABLE bids (
   bid int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -6,6 +6,7 @@
 CREATE TABLE student (s text PRIMARY KEY);
 CREATE TABLE course (c text PRIMARY KEY, capacity int NOT NULL);
 CREATE TABLE enrolled (s text, c text, PRIMARY KEY (s, c));
+CREATE INDEX enrolled_course ON enrolled (c);
 
 CREATE PROCEDURE register_student(who text) LANGUAGE plpgsql AS $$
 BEGIN

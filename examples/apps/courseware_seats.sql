@@ -7,8 +7,11 @@
 -- Students and courses have numbers, so that nothing but the program keeps two from having one name. There is no foreign key
 -- from enrolled: with one the database would refuse to remove what somebody else is about to use.
 CREATE TABLE student (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL);
+CREATE INDEX student_name ON student (name);
 CREATE TABLE course (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, seats int NOT NULL);
+CREATE INDEX course_name ON course (name);
 CREATE TABLE enrolled (student int, course int, PRIMARY KEY (student, course));
+CREATE INDEX enrolled_course ON enrolled (course);
 
 CREATE PROCEDURE add_student(sname text) LANGUAGE plpgsql AS $$
 BEGIN

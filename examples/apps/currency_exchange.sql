@@ -12,6 +12,7 @@ CREATE TABLE trades (
   time_placed timestamp NOT NULL,
   country text NOT NULL
 );
+CREATE INDEX trades_time ON trades (time_placed);
 
 CREATE PROCEDURE save_trade(who int, sold text, bought text, sell numeric, buy numeric, placed timestamp, origin text)
 LANGUAGE plpgsql AS $$

@@ -8,11 +8,13 @@ CREATE TABLE microposts (
   user_id int NOT NULL REFERENCES users,
   content text NOT NULL
 );
+CREATE INDEX microposts_user ON microposts (user_id);
 CREATE TABLE followers (
   follower int REFERENCES users,
   followed int REFERENCES users,
   PRIMARY KEY (follower, followed)
 );
+CREATE INDEX followers_followed ON followers (followed);
 
 CREATE PROCEDURE post(who int, what text) LANGUAGE plpgsql AS $$
 BEGIN

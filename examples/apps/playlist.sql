@@ -7,6 +7,7 @@ CREATE TABLE users (
   playlists jsonb NOT NULL DEFAULT '{}' -- the numbers of the tracks, by the playlist's name
 );
 CREATE TABLE artists (name text PRIMARY KEY, letter text NOT NULL);
+CREATE INDEX artists_letter ON artists (letter);
 CREATE TABLE tracks (
   id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   artist text NOT NULL,
@@ -14,6 +15,8 @@ CREATE TABLE tracks (
   genre text NOT NULL,
   seconds int NOT NULL
 );
+CREATE INDEX tracks_artist ON tracks (artist);
+CREATE INDEX tracks_genre ON tracks (genre);
 
 CREATE PROCEDURE add_track(who text, what text, kind text, length int) LANGUAGE plpgsql AS $$
 BEGIN

@@ -9,6 +9,7 @@ CREATE TABLE products (
   title text NOT NULL,
   price numeric(8, 2) NOT NULL
 );
+CREATE INDEX products_category ON products (category_id);
 CREATE TABLE stock (upc text PRIMARY KEY REFERENCES products, qty int NOT NULL);
 
 CREATE PROCEDURE get_user(uname text) LANGUAGE plpgsql AS $$

@@ -62,8 +62,8 @@ fn connect(database: &Database) -> Connection {
 }
 
 /// A database with the application in it.
-fn load(name: &str) -> Database {
-    let database = Database::new(Options::default());
+pub(crate) fn load(name: &str, options: Options) -> Database {
+    let database = Database::new(options);
     let mut connection = connect(&database);
     for sql in connection.split(&read(&app_file(name))).unwrap_or_else(|error| panic!("{name}: {error}")) {
         let done = connection.prepare(&sql, &[]).and_then(|statement| connection.execute(&statement, &[]));
@@ -83,7 +83,7 @@ fn without_context(answer: &str) -> String {
 fn every_procedure_answers_as_in_postgresql() {
     let mut wrong = String::new();
     for name in apps() {
-        let database = load(&name);
+        let database = load(&name, Options::default());
         let mut connection = connect(&database);
         for block in blocks(&name) {
             let answer = without_context(&answer(&mut connection, &block.statement));
@@ -99,7 +99,7 @@ fn every_procedure_answers_as_in_postgresql() {
 #[test]
 fn every_procedure_of_every_application_is_called() {
     for name in apps() {
-        let app = App::of(&load(&name).catalog()).expect("levels have names");
+        let app = App::of(&load(&name, Options::default()).catalog()).expect("levels have names");
         let statements: Vec<String> = blocks(&name).into_iter().map(|block| block.statement).collect();
         for program in &app.programs {
             let call = format!("CALL {}(", program.name);
@@ -122,17 +122,17 @@ fn postgresql_loads_the_same_files_and_answers_so() {
     for name in &apps {
         let loaded = parts.next().expect("what loading says");
         assert!(!loaded.contains("ERROR"), "{name}: {loaded}");
-        let mut text = String::new();
+        let mut written = Vec::new();
         for block in blocks(name) {
             let answer = without_context(&as_ours(parts.next().expect("an answer")));
-            let _ = write!(text, "{}\n=>\n{answer}\n\n", block.statement);
+            written.push(format!("{}\n=>\n{answer}", block.statement).trim_end().to_owned());
             if answer != block.expected {
                 let Block { statement, expected } = block;
                 let _ = writeln!(wrong, "{name}: {statement}\nexpected:\n{expected}\nbut PostgreSQL says:\n{answer}\n");
             }
         }
         if std::env::var_os("SKEW_BLESS").is_some() {
-            std::fs::write(calls_file(name), text.trim_end().to_owned() + "\n").expect("the file can be written");
+            std::fs::write(calls_file(name), written.join("\n\n") + "\n").expect("the file can be written");
         }
     }
     assert!(wrong.is_empty() || std::env::var_os("SKEW_BLESS").is_some(), "{wrong}");

@@ -2,6 +2,7 @@
 
 mod anomalies;
 mod apps;
+mod apps_at_levels;
 mod bodies_and_levels;
 mod explore;
 mod expressions;
