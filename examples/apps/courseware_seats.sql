@@ -27,37 +27,31 @@ BEGIN
   END IF;
 END $$;
 
-CREATE PROCEDURE enroll(sname text, cname text) LANGUAGE plpgsql AS $$
+CREATE PROCEDURE enroll(who int, what int) LANGUAGE plpgsql AS $$
 DECLARE
-  sid int;
-  cid int;
   free int;
 BEGIN
-  SELECT id INTO sid FROM student WHERE name = sname;
-  SELECT id, seats INTO cid, free FROM course WHERE name = cname;
-  IF sid IS NOT NULL AND free > 0 THEN
-    UPDATE course SET seats = free - 1 WHERE id = cid;
-    INSERT INTO enrolled (student, course) VALUES (sid, cid);
+  IF NOT EXISTS (SELECT name FROM student WHERE id = who) THEN
+    RETURN;
+  END IF;
+  SELECT seats INTO free FROM course WHERE id = what;
+  IF free > 0 THEN
+    UPDATE course SET seats = free - 1 WHERE id = what;
+    INSERT INTO enrolled (student, course) VALUES (who, what);
   END IF;
 END $$;
 
-CREATE PROCEDURE rem_student(sname text) LANGUAGE plpgsql AS $$
-DECLARE
-  sid int;
+CREATE PROCEDURE rem_student(who int) LANGUAGE plpgsql AS $$
 BEGIN
-  SELECT id INTO sid FROM student WHERE name = sname;
-  IF NOT EXISTS (SELECT course FROM enrolled WHERE student = sid) THEN
-    DELETE FROM student WHERE id = sid;
+  IF NOT EXISTS (SELECT course FROM enrolled WHERE student = who) THEN
+    DELETE FROM student WHERE id = who;
   END IF;
 END $$;
 
-CREATE PROCEDURE rem_course(cname text) LANGUAGE plpgsql AS $$
-DECLARE
-  cid int;
+CREATE PROCEDURE rem_course(what int) LANGUAGE plpgsql AS $$
 BEGIN
-  SELECT id INTO cid FROM course WHERE name = cname;
-  IF NOT EXISTS (SELECT student FROM enrolled WHERE course = cid) THEN
-    DELETE FROM course WHERE id = cid;
+  IF NOT EXISTS (SELECT student FROM enrolled WHERE course = what) THEN
+    DELETE FROM course WHERE id = what;
   END IF;
 END $$;
 

@@ -10,9 +10,9 @@ CREATE TABLE messages (
   PRIMARY KEY (day, channel, date_time, username)
 );
 
-CREATE PROCEDURE add_message(room text, at timestamp, who text, what text) LANGUAGE plpgsql AS $$
+CREATE PROCEDURE add_message(on_day date, room text, at timestamp, who text, what text) LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO messages (day, channel, date_time, username, message) VALUES (at::date, room, at, who, what);
+  INSERT INTO messages (day, channel, date_time, username, message) VALUES (on_day, room, at, who, what);
 END $$;
 
 CREATE PROCEDURE last_message(on_day date, room text) LANGUAGE plpgsql AS $$

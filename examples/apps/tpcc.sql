@@ -169,7 +169,7 @@ BEGIN
   SELECT w_tax INTO w_tax_rate FROM warehouse WHERE w_id = w;
   UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = w AND d_id = d
     RETURNING d_next_o_id - 1, d_tax INTO o, d_tax_rate;
-  IF o IS NULL THEN
+  IF w_tax_rate IS NULL OR d_tax_rate IS NULL THEN
     RAISE EXCEPTION 'warehouse % has no district %', w, d;
   END IF;
   SELECT c_discount, c_last, c_credit INTO discount, last_name, credit
@@ -225,7 +225,7 @@ DECLARE
 BEGIN
   UPDATE warehouse SET w_ytd = w_ytd + amount WHERE w_id = w RETURNING w_name INTO w_info;
   UPDATE district SET d_ytd = d_ytd + amount WHERE d_w_id = w AND d_id = d RETURNING d_name INTO d_info;
-  IF d_info IS NULL THEN
+  IF w_info IS NULL OR d_info IS NULL THEN
     RAISE EXCEPTION 'warehouse % has no district %', w, d;
   END IF;
   IF c IS NULL THEN

@@ -7,7 +7,7 @@ use std::time::Duration;
 use skew_check::check;
 use skew_model::Level::{self, Cc, Mvrc, Psi, Ra, Rc, Si};
 use skew_sql::app::App;
-use skew_sql::explore::{Client, Limits, explore};
+use skew_sql::explore::{Client, Explored, Limits, explore};
 use skew_sql::session::Options;
 use skew_store::Recency;
 
@@ -15,14 +15,29 @@ use crate::apps::load;
 
 const LIMITS: Limits = Limits { runs: 200_000, time: Duration::from_secs(600) };
 
-/// The anomalies of a client's histories at a level, by name; `serializable` if there is none.
-fn anomalies(app: &str, client: &str, level: Level) -> String {
+/// Whether programs run at the levels that the file asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Yes,
+    No,
+}
+
+fn explored(app: &str, client: &str, level: Level, asked: Asked) -> Explored {
     let database = load(app, Options { recency: Recency::None, ..Options::default() });
     database.checkpoint().expect("nobody else is there");
-    let levels = App::of(&database.catalog()).expect("levels have names");
-    let client = Client::parse(client).expect("a client");
-    let explored = explore(&database, &levels, &client, level, LIMITS).expect("explored");
-    assert_eq!(explored.limit, None, "{app} at {level}");
+    let mut file = App::of(&database.catalog()).expect("levels have names");
+    if asked == Asked::No {
+        file.programs.iter_mut().for_each(|program| program.level = None);
+    }
+    let parsed = Client::parse(client).expect("a client");
+    let explored = explore(&database, &file, &parsed, level, LIMITS).expect("explored");
+    assert_eq!(explored.limit, None, "{app} at {level}: {client}");
+    explored
+}
+
+/// The anomalies of a client's histories at a level, by name; `serializable` if there is none.
+fn anomalies(app: &str, client: &str, level: Level) -> String {
+    let explored = explored(app, client, level, Asked::Yes);
     let verdicts = explored.all.iter().map(|history| check(history, Level::Ser));
     let names: BTreeSet<String> =
         verdicts.filter_map(|verdict| verdict.violation().map(|violation| violation.anomaly.to_string())).collect();
@@ -54,10 +69,10 @@ fn courses_are_left_and_overrun_at_si() {
     shows("courseware", Si, "write-skew", "enroll('ann', 'logic') | enroll('bob', 'logic')");
     shows("courseware", Si, "serializable", "enroll('ann', 'logic') | enroll('bob', 'music')");
     shows("courseware", Si, "serializable", "add_course('art', 1) | add_course('art', 2)");
-    shows("courseware_seats", Si, "serializable", "enroll('ann', 'logic') | enroll('bob', 'logic')");
-    shows("courseware_seats", Ra, "lost-update", "enroll('ann', 'logic') | enroll('bob', 'logic')");
+    shows("courseware_seats", Si, "serializable", "enroll(1, 1) | enroll(2, 1)");
+    shows("courseware_seats", Ra, "lost-update", "enroll(1, 1) | enroll(2, 1)");
     shows("courseware_seats", Si, "write-skew", "add_course('art', 1) | add_course('art', 2)");
-    shows("courseware_seats", Si, "write-skew", "rem_student('ann') | enroll('ann', 'logic')");
+    shows("courseware_seats", Si, "write-skew", "rem_student(1) | enroll(1, 1)");
 }
 
 #[test]
@@ -126,6 +141,28 @@ fn what_is_kept_in_one_row_is_safe_at_si() {
         "serializable",
         "add_track('Ella', 'a', 'b', 1) | add_track('Ella', 'c', 'd', 2) | artists_by_letter('E')",
     );
+}
+
+#[test]
+fn posts_without_authors_need_a_timeline_below_si() {
+    let errors = |asked| {
+        let explored = explored("microblog", "timeline(1) | delete_user(2)", Mvrc, asked);
+        explored.behaviours.into_iter().flat_map(|behaviour| behaviour.failed).collect::<BTreeSet<String>>()
+    };
+    assert_eq!(errors(Asked::Yes), BTreeSet::new());
+    let errors = errors(Asked::No);
+    assert!(errors.iter().any(|error| error.contains("a post without its author")), "{errors:?}");
+}
+
+#[test]
+fn views_are_lost_without_the_levels_asked_for() {
+    let client = "increment(1) | increment(1)";
+    let counts = |asked| {
+        let behaviours = explored("counter", client, Mvrc, asked).behaviours;
+        behaviours.into_iter().flat_map(|behaviour| behaviour.state).collect::<BTreeSet<String>>()
+    };
+    assert_eq!(Vec::from_iter(counts(Asked::Yes)), ["video: (1, 2)"]);
+    assert_eq!(Vec::from_iter(counts(Asked::No)), ["video: (1, 1)", "video: (1, 2)"]);
 }
 
 const ORDER_1: &str = "new_order(1, 1, 2, '2026-02-01', ARRAY[1], ARRAY[1], ARRAY[2])";
