@@ -22,7 +22,7 @@ use crate::functions::Function;
 use crate::system::SystemTable;
 use crate::types::{Datum, RecordShape, Type, Typed};
 
-pub use below::{children, subplans};
+pub use below::{TableUse, children, subplans};
 
 /// An expression with its type.
 #[derive(Clone, Debug)]

@@ -350,7 +350,8 @@ impl Engine {
 
     /// The transaction reads the key from the source, one of its candidates.
     pub(crate) fn read(&mut self, txn: Txn, key: u32, source: Txn, own_row: OwnRow) {
-        let statement = self.running(txn).statement;
+        let running = self.running(txn);
+        let statement = if own_row == OwnRow::Yes { running.statement } else { running.looking.statement };
         self.read_in(txn, statement, key, source, own_row);
     }
 

@@ -7,7 +7,7 @@
 //! - `running`, `engine`, `writers`, `open`, `closed`: who may read from whom, while the commit order is open and once it is closed
 //! - `candidates`: whom a read may read from
 //! - `spaces`, `keys`, `scans`: how keys are found, and what scans did not find
-//! - `locks`, `sessions`, [`store`], `reading`, `looking`, `savepoint`: the store itself
+//! - `locks`, `sessions`, [`store`], `reading`, `looking`, `savepoint`, `around`: the store itself
 //! - `log`, `record`, `telling`, `tale`, [`retention`], `checkpoint`: its history, bounded memory, and coming back
 //! - `value`, `convert`: what keys hold
 //! - `shared`, `call`, `database`, `session`, `transaction`: the store for threads and for async code
@@ -16,6 +16,7 @@
 //! - [`explore()`]: every history of a program, once
 //! - [`replay`]: a run as a short string; [`witness`]: as a file that says every step
 
+mod around;
 mod call;
 pub mod campaign;
 mod candidates;
@@ -63,6 +64,7 @@ mod versions;
 pub mod witness;
 mod writers;
 
+pub use around::Suspended;
 pub use campaign::{Campaign, Strategy};
 pub use choice::{Choice, Place, Point};
 pub use convert::FromValue;

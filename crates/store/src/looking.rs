@@ -33,6 +33,13 @@ impl<V: Clone> Store<V> {
         Ok(last.is_some_and(|last| self.record(last.writer).ended > self.snapshot(txn.0)))
     }
 
+    /// Whether what was committed last of the key was so before all running transactions began.
+    pub fn is_old_to_all(&self, key: Key) -> bool {
+        let Some(last) = self.engine.versions.list(key.0).last() else { return true };
+        let ended = self.record(last.writer).ended;
+        self.engine.open.iter().all(|&txn| self.record(txn).began >= ended)
+    }
+
     /// Whether the running transaction could read the last committed version of the key, after what it has read so far.
     pub fn may_read_latest(&mut self, txn: TxnId, key: Key) -> Result<bool, Error> {
         self.must_be_open(txn)?;

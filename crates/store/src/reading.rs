@@ -67,7 +67,7 @@ impl<V: Clone> Store<V> {
         let is_read = |key: u32| running.reads_of(key).any(|at| at >= running.first_read);
         let looks_again = self.engine.txn(txn.0).sight == Sight::StatementPrefix;
         if looks_again && (first.0..first.0 + count).any(is_read) {
-            self.log(txn.0, Action::Withdrawal(count), first.0, None);
+            self.log_look(txn.0, |at| Op::new(Action::Withdrawal(count), first.0, None, at));
         }
         Ok(())
     }
@@ -151,7 +151,11 @@ impl<V: Clone> Store<V> {
             self.operations.see(self.engine.txn(source).session, write);
         }
         self.engine.read(txn, key, source, own_row);
-        self.log_op(txn, |at| Op::new(action, key, value.clone(), at).with(own_row, freshness));
+        let op = |at: u32| Op::new(action, key, value.clone(), at).with(own_row, freshness);
+        match own_row {
+            OwnRow::Yes => self.log_op(txn, op),
+            OwnRow::No => self.log_look(txn, op),
+        }
         self.record_mut(txn).reads += 1;
         value
     }

@@ -47,7 +47,16 @@ pub(crate) struct Running {
     /// For each of them, where it is.
     written: FxHashMap<u32, u32>,
     pub(crate) statement: u32,
+    /// The statement that looks: the last one, unless one around it goes on.
+    pub(crate) looking: Looking,
     pub(crate) looks: Looks,
+}
+
+/// A statement that looks.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Looking {
+    pub(crate) statement: u32,
+    pub(crate) began: i64,
 }
 
 /// The first place at which one of the first reads is overwritten, as of a number of commits.
@@ -129,6 +138,7 @@ impl Running {
             writes: Vec::new(),
             written: FxHashMap::default(),
             statement: 0,
+            looking: Looking::default(),
             looks: Looks::Any,
         }
     }

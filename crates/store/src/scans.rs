@@ -9,6 +9,7 @@ use crate::engine::{Order, OwnRow};
 use crate::error::Error;
 use crate::position::Position;
 use crate::record::{Part, Scan};
+use crate::running::Looking;
 use crate::spaces::{NAMES, Space, after_prefix};
 use crate::store::Store;
 use crate::versions::{INIT, Txn};
@@ -77,8 +78,8 @@ impl<V: Clone> Store<V> {
     pub fn note_range(&mut self, txn: TxnId, space: Space, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Result<(), Error> {
         self.must_be_open(txn)?;
         self.now += 1;
-        let (session, statement) = (self.engine.txn(txn.0).session, self.engine.running(txn.0).statement);
-        let (began, done) = (self.statements[session as usize], self.now);
+        let Looking { statement, began } = self.engine.running(txn.0).looking;
+        let done = self.now;
         let (at, keys) = (self.ops(txn.0).len(), self.spaces.key_count());
         let scan = Scan { part: Part::new(space, from, to), at, keys, statement, began, done };
         self.record_mut(txn.0).scans.push(scan);

@@ -12,6 +12,7 @@ use crate::error::{Ended, Error};
 use crate::locks::{Lock, Locks};
 use crate::log::{Action, Op, Operations};
 use crate::record::{Initial, Record, Times};
+use crate::running::Looking;
 pub use crate::savepoint::Mark;
 use crate::scans::Scanned;
 use crate::sessions::Sessions;
@@ -150,6 +151,7 @@ impl<V: Clone> Store<V> {
         self.snapshots[session.0 as usize] = self.now;
         let looks = if reads == Reads::Snapshot { Looks::Exact } else { Looks::Any };
         let txn = self.engine.begin(session.0, run_at, sight, looks);
+        self.engine.running_mut(txn).looking = Looking { statement: 0, began: self.now };
         self.records.push(Record::new(self.sessions.number(session.0), level, reads, self.now));
         Ok(TxnId(txn))
     }
@@ -163,6 +165,8 @@ impl<V: Clone> Store<V> {
         if self.engine.statement(txn.0) == Snapshot::New {
             self.snapshots[session] = self.now;
         }
+        let running = self.engine.running_mut(txn.0);
+        running.looking = Looking { statement: running.statement, began: self.now };
         Ok(())
     }
 
@@ -284,8 +288,18 @@ impl<V: Clone> Store<V> {
         self.now += 1;
         let (session, statement) = (self.engine.txn(txn).session, self.engine.running(txn).statement);
         let began = self.statements[session as usize];
+        self.push_op(txn, op, Looking { statement, began });
+    }
+
+    /// The same for an operation of the statement that looks.
+    pub(crate) fn log_look(&mut self, txn: Txn, op: impl FnOnce(u32) -> Op<V>) {
+        self.now += 1;
+        self.push_op(txn, op, self.engine.running(txn).looking);
+    }
+
+    fn push_op(&mut self, txn: Txn, op: impl FnOnce(u32) -> Op<V>, of: Looking) {
         let at = u32::try_from(self.now - self.record(txn).began).unwrap_or(u32::MAX);
-        self.operations.push(session, op(at), statement, began);
+        self.operations.push(self.engine.txn(txn).session, op(at), of.statement, of.began);
     }
 
     /// What the transaction has done.

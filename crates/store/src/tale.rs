@@ -116,7 +116,9 @@ impl<'a, V: Clone> Tale<'a, V> {
     }
 
     fn tell_txn(&mut self, txn: Txn, record: &'a Record, share: Share) {
-        let items = self.items(txn, record, share);
+        let mut items = self.items(txn, record, share);
+        // What a statement read after one within it belongs to what it had read before: see [`Store::go_on`].
+        items.sort_by_key(|item| item.statement);
         let runs_by_statement = self.store.engine.txn(txn).sight == Sight::StatementPrefix;
         let mut rest = &items[..];
         while let Some(first) = rest.first() {

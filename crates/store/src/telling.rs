@@ -119,23 +119,33 @@ impl<V: Clone> Store<V> {
     /// the key under its lock, or withdraw what it had read.
     pub(crate) fn counting(&self, txn: Txn) -> Vec<Counts> {
         let (ops, statements) = (self.ops(txn), self.statements_of(txn));
-        let mut counting = Vec::with_capacity(ops.len());
-        let mut looked_again: FxHashMap<u32, usize> = FxHashMap::default();
-        for (at, statement) in statements.iter().enumerate() {
-            let end = statements.get(at + 1).map_or(ops.len(), |next| next.first as usize);
-            let range = statement.first as usize..end;
-            looked_again.clear();
-            for at in range.clone() {
+        let ranges = || {
+            statements.iter().enumerate().map(|(at, statement)| {
+                let end = statements.get(at + 1).map_or(ops.len(), |next| next.first as usize);
+                (statement.number, statement.first as usize..end)
+            })
+        };
+        // Where each statement looked again at a key for the last time.
+        let mut looked_again: FxHashMap<(u32, u32), usize> = FxHashMap::default();
+        for (statement, range) in ranges() {
+            for at in range {
                 let op = &ops[at];
                 match op.action() {
-                    Action::Withdrawal(count) => looked_again.extend((op.key..op.key + count).map(|key| (key, at))),
-                    Action::Read(..) if op.is_locked() => _ = looked_again.insert(op.key, at),
+                    Action::Withdrawal(count) => {
+                        looked_again.extend((op.key..op.key + count).map(|key| ((statement, key), at)));
+                    }
+                    Action::Read(..) if op.is_locked() => _ = looked_again.insert((statement, op.key), at),
                     _ => {}
                 }
             }
+        }
+        let mut counting = Vec::with_capacity(ops.len());
+        for (statement, range) in ranges() {
             counting.extend(range.map(|at| match ops[at].action() {
                 Action::UndoneWrite | Action::UndoneRead | Action::Withdrawal(_) => Counts::No,
-                Action::Read(..) if looked_again.get(&ops[at].key).is_some_and(|&again| again > at) => Counts::No,
+                Action::Read(..) if looked_again.get(&(statement, ops[at].key)).is_some_and(|&again| again > at) => {
+                    Counts::No
+                }
                 _ => Counts::Yes,
             }));
         }

@@ -188,7 +188,9 @@ impl World<'_> {
     ) -> Result<Vec<u32>> {
         let bytes = index.encode(keys);
         let Some(space) = index.space else {
-            return Ok(self.db.store.find(bound.table().space, &bytes).map(|key| key.0).into_iter().collect());
+            let first = self.db.store.find(bound.table().space, &bytes).map(|key| key.0);
+            let again = first.map_or_else(Vec::new, |first| self.rows_again(first));
+            return Ok(first.into_iter().chain(again).collect());
         };
         let to = after(bytes.clone());
         let to = to.as_deref().map_or(Bound::Unbounded, Bound::Excluded);

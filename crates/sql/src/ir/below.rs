@@ -137,6 +137,20 @@ impl Plan {
         look::plan(self, 0, subqueries).expect("looking does not fail");
         tables
     }
+
+    /// The same, each with what is done to it.
+    pub fn table_uses(&self) -> Vec<(Oid, TableUse)> {
+        let mut uses = Vec::new();
+        own_uses(self, &mut uses);
+        let subqueries = &mut |expr: &Expr, _: usize| {
+            if let ExprKind::Subquery { query, .. } = &expr.kind {
+                own_uses(&query.plan, &mut uses);
+            }
+            Ok(Descend::Yes)
+        };
+        look::plan(self, 0, subqueries).expect("looking does not fail");
+        uses
+    }
 }
 
 impl Plan {
@@ -160,19 +174,40 @@ impl Plan {
     }
 }
 
+/// What a statement does to a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TableUse {
+    /// It reads rows.
+    Read,
+    /// It may lock rows that it reads.
+    Lock,
+    /// It changes rows.
+    Change,
+}
+
 fn own_tables(plan: &Plan, tables: &mut Vec<Oid>) {
-    let mut all = vec![plan];
-    while let Some(plan) = all.pop() {
+    let mut uses = Vec::new();
+    own_uses(plan, &mut uses);
+    tables.extend(uses.into_iter().map(|(table, _)| table));
+}
+
+fn own_uses(plan: &Plan, uses: &mut Vec<(Oid, TableUse)>) {
+    let mut all = vec![(plan, TableUse::Read)];
+    while let Some((plan, how)) = all.pop() {
         match plan {
-            Plan::Scan(scan) => tables.push(scan.table),
-            Plan::Change(change) => tables.push(match &**change {
-                Change::Insert(insert) => insert.table,
-                Change::Update(update) => update.table,
-                Change::Delete(delete) => delete.table,
-                Change::Merge(merge) => merge.table,
-            }),
+            Plan::Scan(scan) => uses.push((scan.table, how)),
+            Plan::Change(change) => {
+                let table = match &**change {
+                    Change::Insert(insert) => insert.table,
+                    Change::Update(update) => update.table,
+                    Change::Delete(delete) => delete.table,
+                    Change::Merge(merge) => merge.table,
+                };
+                uses.push((table, TableUse::Change));
+            }
             _ => {}
         }
-        subplans(plan, &mut |below| all.push(below));
+        let below = if matches!(plan, Plan::Lock { .. }) { TableUse::Lock } else { how };
+        subplans(plan, &mut |plan| all.push((plan, below)));
     }
 }

@@ -211,14 +211,13 @@ impl Cursor<'_> {
         Ok(Assignment { target, value })
     }
 
+    /// `[1]`, `[1:2]`
     fn place(&mut self) -> Result<Expr> {
-        match *self.indirection(Box::new(Expr::Array(sqlparser::ast::Array { elem: Vec::new(), named: true })))? {
-            Expr::CompoundFieldAccess { access_chain, .. } => match access_chain.into_iter().next() {
-                Some(sqlparser::ast::AccessExpr::Subscript(Subscript::Index { index })) => Ok(index),
-                _ => Err(SqlError::unsupported("assignment to a slice of an array")),
-            },
-            _ => Err(self.unexpected()),
-        }
+        self.expect(Kind::LeftBracket)?;
+        Ok(match self.subscript()? {
+            Subscript::Index { index } => index,
+            slice => extra::slice_mark(slice),
+        })
     }
 
     fn condition(&mut self) -> Result<Option<Expr>> {

@@ -3,9 +3,9 @@
 //! subscripts of assignments.
 
 use sqlparser::ast::{
-    Assignment, AssignmentTarget, ConflictTarget, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, Insert, LockClause, LockType, NonBlock, ObjectName, ObjectNamePart, Value, WindowFrame,
-    WindowFrameBound,
+    AccessExpr, Array, Assignment, AssignmentTarget, ConflictTarget, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentList, FunctionArguments, Ident, Insert, LockClause, LockType, NonBlock, ObjectName, ObjectNamePart,
+    Subscript, Value, WindowFrame, WindowFrameBound,
 };
 use sqlparser::tokenizer::Span;
 
@@ -226,6 +226,22 @@ pub fn part(assignment: &Assignment) -> Option<(&[FunctionArg], &Expr)> {
         return None;
     };
     Some((places, value))
+}
+
+/// The slice that a place of [`part`] is, if it is one: it stands there as the slice of an empty array.
+pub fn slice(place: &Expr) -> Option<&Subscript> {
+    match place {
+        Expr::CompoundFieldAccess { root, access_chain } => match (&**root, access_chain.as_slice()) {
+            (Expr::Array(empty), [AccessExpr::Subscript(slice)]) if empty.elem.is_empty() => Some(slice),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+pub(crate) fn slice_mark(slice: Subscript) -> Expr {
+    let empty = Expr::Array(Array { elem: Vec::new(), named: true });
+    Expr::CompoundFieldAccess { root: Box::new(empty), access_chain: vec![AccessExpr::Subscript(slice)] }
 }
 
 pub(crate) fn part_mark(mut places: Vec<Expr>, value: Expr) -> Expr {

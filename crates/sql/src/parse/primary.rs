@@ -248,7 +248,8 @@ impl Cursor<'_> {
         Box::new(Expr::CompoundFieldAccess { root, access_chain })
     }
 
-    fn subscript(&mut self) -> Result<Subscript> {
+    /// What follows a bracket.
+    pub(crate) fn subscript(&mut self) -> Result<Subscript> {
         let bound = |cursor: &mut Self| match cursor.kind() {
             Kind::Colon | Kind::RightBracket => Ok(None),
             _ => cursor.expr().map(Some),

@@ -244,8 +244,7 @@ fn run_part(world: &mut World<'_>, function: &UserFunction, program: &SqlProgram
         return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
     }
     if volatile {
-        world.begin_statement(&part.text)?;
-        world.about_to_run(&bound.query.plan);
+        world.begin_query(&part.text, &bound.query.plan)?;
     }
     let rows = Run::new().rows(world, &bound.query)?;
     Ok(gives_rows(&bound.query).then(|| Last { columns: bound.query.columns.clone(), rows }))

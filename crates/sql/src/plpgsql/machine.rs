@@ -333,9 +333,11 @@ impl<'m, 'a> Machine<'m, 'a> {
             let message = format!("{word} is not allowed in a non-volatile function");
             return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
         }
-        self.new_statement(text)?;
+        if self.is_by_itself() {
+            self.world.pause()?;
+        }
         if self.is_volatile() {
-            self.world.about_to_run(&query.plan);
+            self.world.begin_query(text, &query.plan)?;
         }
         let rows = self.at_site(Some(text), |machine| Run::new().rows(machine.world, query))?;
         let changed = change.map(|_| self.world.session.affected);

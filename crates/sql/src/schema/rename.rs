@@ -9,6 +9,7 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{ObjectKind, ObjectRef, Rename, RenameWhat};
 use crate::schema::names::{fold, has_constraint, parts};
 use crate::storage::World;
+use crate::storage::locks::TableMode;
 use crate::storage::world::as_table;
 
 impl World<'_> {
@@ -20,6 +21,9 @@ impl World<'_> {
             | ObjectKind::MaterializedView
             | ObjectKind::Sequence => {
                 let Some(relation) = self.relation_or_skip(&rename.name.name, rename.if_exists)? else { return Ok(()) };
+                if matches!(relation.kind, RelationKind::Table(_)) {
+                    self.lock_table(relation.oid, TableMode::AccessExclusive)?;
+                }
                 match &rename.what {
                     RenameWhat::Object => self.rename_relation(relation.oid, &rename.to),
                     RenameWhat::Column(column) => self.rename_column(&relation, column, &rename.to),

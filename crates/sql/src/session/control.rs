@@ -29,6 +29,7 @@ pub(crate) struct Checkpoint {
     catalog: Arc<Catalog>,
     sequences: FxHashMap<Oid, SequenceState>,
     added_cells: FxHashMap<(u32, u32), Key>,
+    again: FxHashMap<u32, Vec<u32>>,
     counters: Counters,
 }
 
@@ -111,6 +112,7 @@ fn checkpoint(world: &mut World<'_>) -> Result<()> {
         catalog: state.catalog.clone(),
         sequences: state.sequences.clone(),
         added_cells: state.added_cells.clone(),
+        again: state.again.clone(),
         counters: state.counters,
     };
     Ok(())
@@ -144,6 +146,7 @@ impl State {
         self.catalog = self.checkpoint.catalog.clone();
         self.sequences = self.checkpoint.sequences.clone();
         self.added_cells = self.checkpoint.added_cells.clone();
+        self.again = self.checkpoint.again.clone();
         self.counters = self.checkpoint.counters;
         self.epoch += 1;
         self.log = self.log.take().map(|_| Vec::new());

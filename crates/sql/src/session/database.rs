@@ -50,6 +50,8 @@ pub(crate) struct State {
     pub(crate) running: FxHashMap<TxnId, Owner>,
     /// Cells of columns that were added after their rows: by existence cell and the column's cell.
     pub(crate) added_cells: FxHashMap<(u32, u32), Key>,
+    /// Rows with the same key as an earlier one, by that one.
+    pub(crate) again: FxHashMap<u32, Vec<u32>>,
     /// Rows whose keys running transactions, or others meanwhile, have changed: who did, and which row it is now.
     pub(crate) moved: FxHashMap<u32, (TxnId, u32)>,
     /// Keys of unique indexes that those who wait for another key are about to take.
@@ -132,6 +134,7 @@ impl Database {
             connections: BTreeMap::new(),
             running: FxHashMap::default(),
             added_cells: FxHashMap::default(),
+            again: FxHashMap::default(),
             claims: FxHashMap::default(),
             moved: FxHashMap::default(),
             log: None,

@@ -98,7 +98,11 @@ fn row_name(world: &World<'_>, table: &Table, key: Key, bytes: &[u8]) -> String 
         return bytes.last_chunk::<8>().map_or_else(|| hex(bytes), |number| u64::from_be_bytes(*number).to_string());
     }
     match world.db.store.any_value(key) {
-        Some(value) => show(&literal(world, value)),
+        Some(value) => {
+            let name = show(&literal(world, value));
+            let later = world.db.again.values().find_map(|rows| rows.iter().position(|&row| row == key.0));
+            later.map_or(name.clone(), |later| format!("{name}~{}", later + 1))
+        }
         None => hex(bytes),
     }
 }

@@ -15,6 +15,7 @@ use crate::session::transaction::{Block, Isolation};
 use crate::session::{Outcome, Prepared, clock, describe};
 use crate::storage::World;
 use crate::storage::locks::{Duration, Mode, Resource, TableMode};
+use crate::storage::world::Catalogued;
 use crate::types::Datum;
 
 impl Connection {
@@ -76,7 +77,12 @@ impl Connection {
 impl World<'_> {
     pub(crate) fn run_prepared(&mut self, prepared: &Prepared, parameters: &[Datum]) -> Result<Outcome> {
         self.session.must_be_allowed(&prepared.plan.statement)?;
-        let renewed = self.refresh(prepared)?;
+        let mut renewed = self.refresh(prepared)?;
+        while let Some(query) = &renewed.as_ref().unwrap_or(prepared).plan.query
+            && self.wait_for_tables(&prepared.sql, &query.plan)? == Catalogued::Anew
+        {
+            renewed = self.refresh(prepared)?;
+        }
         let prepared = renewed.as_ref().unwrap_or(prepared);
         if parameters.len() != prepared.parameters.len() {
             let message = format!(
@@ -101,8 +107,7 @@ impl World<'_> {
     /// The same where its columns are at hand.
     fn run_planned(&mut self, text: &Arc<str>, query: &Query, columns: Option<Arc<[Output]>>) -> Result<Outcome> {
         self.session.transaction(&self.db);
-        self.begin_statement(text)?;
-        self.about_to_run(&query.plan);
+        self.begin_query(text, &query.plan)?;
         let rows = Run::new().rows(self, query)?;
         let changed = match innermost(&query.plan) {
             Plan::Change(change) => Some(&**change),

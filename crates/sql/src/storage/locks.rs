@@ -69,6 +69,11 @@ impl Mode {
             _ => true,
         }
     }
+
+    /// Whether it excludes what queries and changes ask of a table.
+    fn is_strong(self) -> bool {
+        matches!(self, Mode::Table(mode) if mode >= TableMode::Share)
+    }
 }
 
 /// How long a lock is held.
@@ -123,6 +128,8 @@ pub struct Locks {
     /// What each connection's transaction has taken, in order.
     taken: FxHashMap<Owner, Vec<(Resource, Mode)>>,
     waiting: FxHashMap<Owner, Waiting>,
+    /// How many table locks are held or waited for that statements have to wait for.
+    strong: usize,
 }
 
 impl Locks {
@@ -136,6 +143,7 @@ impl Locks {
         if self.blockers(owner, resource, mode).is_empty() {
             self.stop_waiting(owner);
             self.entries.entry(resource.clone()).or_default().holds.push(Hold { owner, mode, duration });
+            self.strong += usize::from(mode.is_strong());
             if duration == Duration::Transaction {
                 self.taken.entry(owner).or_default().push((resource.clone(), mode));
             }
@@ -164,6 +172,7 @@ impl Locks {
             self.stop_waiting(owner);
             if let Waiting::Lock(resource, mode) = &waiting {
                 self.entries.entry(resource.clone()).or_default().queue.push((owner, *mode));
+                self.strong += usize::from(mode.is_strong());
             }
             self.waiting.insert(owner, waiting);
         }
@@ -176,10 +185,11 @@ impl Locks {
 
     /// The connection waits no longer.
     pub fn stop_waiting(&mut self, owner: Owner) {
-        if let Some(Waiting::Lock(resource, _)) = self.waiting.remove(&owner)
+        if let Some(Waiting::Lock(resource, mode)) = self.waiting.remove(&owner)
             && let Some(entry) = self.entries.get_mut(&resource)
         {
             entry.queue.retain(|(waiter, _)| *waiter != owner);
+            self.strong -= usize::from(mode.is_strong());
             self.drop_if_empty(&resource);
         }
     }
@@ -246,6 +256,16 @@ impl Locks {
         }
     }
 
+    /// Whether a query or a change may have to wait for a table.
+    pub fn may_exclude_statements(&self) -> bool {
+        self.strong > 0
+    }
+
+    /// Whether the transaction holds a lock of a row that is at least so strong.
+    pub fn holds_row(&self, owner: Owner, row: u32, strength: LockStrength) -> bool {
+        self.holds(owner, &Resource::Row(row), Mode::Row(strength), Duration::Transaction)
+    }
+
     /// Every lock that is held or waited for: resource, owner, mode, and whether it is held.
     pub fn list(&self) -> Vec<(Resource, Owner, Mode, bool)> {
         let mut all = Vec::new();
@@ -307,6 +327,7 @@ impl Locks {
         let ours = |hold: &Hold| hold.owner == owner && hold.mode == mode && hold.duration == duration;
         let Some(at) = entry.holds.iter().position(ours) else { return false };
         entry.holds.remove(at);
+        self.strong -= usize::from(mode.is_strong());
         self.drop_if_empty(resource);
         true
     }

@@ -10,8 +10,10 @@
 //! - [`world`]: the statement's view: cache, transaction, settings
 //! - [`rows`]: scans, existence and cells
 //! - [`write`]: inserting, changing and deleting rows with their index entries
+//! - `again`: rows with the key of a deleted one
 //! - [`look`]: the committed state, for constraints
 
+mod again;
 pub(crate) mod context;
 pub mod locks;
 pub(crate) mod look;

@@ -147,6 +147,7 @@ impl World<'_> {
             let bytes = self.encode_key(table, index, equal)?;
             let key = self.row_at(table, &bytes);
             cursor.candidates.push((RowRef::seen(oid, key), None));
+            cursor.candidates.extend(self.rows_again(key).into_iter().map(|key| (RowRef::seen(oid, key), None)));
             return Ok(());
         }
         let range = self.range_of(table, index, equal, (from, to))?;

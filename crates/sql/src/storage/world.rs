@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use rustc_hash::{FxHashMap, FxHashSet};
 use skew_model::Key;
 use skew_model::{Level, TxnId};
-use skew_store::{Reads, Recency};
+use skew_store::{Reads, Recency, Suspended};
 
 use crate::catalog::{Catalog, Oid, Relation, RelationKind, Table};
 use crate::change::lock::is_same;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Limits, RowRef, RowVersion, StackLimit};
-use crate::ir::Plan;
+use crate::ir::{Plan, TableUse};
 use crate::plpgsql::Site;
 use crate::session::ChoiceKind;
 use crate::session::connection::SessionState;
@@ -42,6 +42,8 @@ pub(crate) struct View {
     several_changes: bool,
     looks_at: LooksAt,
     disturbed: FxHashSet<u32>,
+    /// Where it stands in the store, if it has begun there.
+    statement: Option<Suspended>,
 }
 
 /// What a statement looks at.
@@ -56,6 +58,13 @@ impl LooksAt {
     fn contains(&self, table: Oid) -> bool {
         self.everything || self.tables.contains(&table)
     }
+}
+
+/// What has become of the catalog while a statement waited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Catalogued {
+    AsBefore,
+    Anew,
 }
 
 /// The world of a statement.
@@ -141,8 +150,66 @@ impl<'a> World<'a> {
         Ok(())
     }
 
+    /// The operations that follow are a new statement, which runs this plan.
+    ///
+    /// It has its tables' locks before it looks at anything. At `mvrc` they come before its snapshot, as in PostgreSQL:
+    /// who has waited for a table sees what was done to it meanwhile.
+    pub(crate) fn begin_query(&mut self, text: &Arc<str>, plan: &Plan) -> Result<()> {
+        if self.level() == Level::Mvrc {
+            self.lock_tables_of(plan)?;
+            self.begin_statement(text)?;
+        } else {
+            self.begin_statement(text)?;
+            self.lock_tables_of(plan)?;
+        }
+        self.about_to_run(plan);
+        Ok(())
+    }
+
+    /// Locks the tables of a plan before it is run, and says whether they are described anew meanwhile.
+    pub(crate) fn wait_for_tables(&mut self, text: &Arc<str>, plan: &Plan) -> Result<Catalogued> {
+        if !self.db.locks.may_exclude_statements() {
+            return Ok(Catalogued::AsBefore);
+        }
+        let begun = self.session.transaction(&self.db).id.is_some();
+        if !begun && self.level() != Level::Mvrc {
+            // The transaction's snapshot is older than what it waits for.
+            self.begin_statement(text)?;
+        }
+        self.lock_tables_of(plan)?;
+        let catalog = self.session.catalog(&self.db);
+        if Arc::ptr_eq(&self.catalog, &catalog) {
+            return Ok(Catalogued::AsBefore);
+        }
+        self.use_catalog(catalog);
+        Ok(Catalogued::Anew)
+    }
+
+    fn use_catalog(&mut self, catalog: Arc<Catalog>) {
+        self.catalog = catalog.clone();
+        self.session.seen = catalog;
+        self.bound.clear();
+    }
+
+    fn lock_tables_of(&mut self, plan: &Plan) -> Result<()> {
+        if !self.db.locks.may_exclude_statements() {
+            return Ok(());
+        }
+        for (table, how) in plan.table_uses() {
+            self.lock_table(
+                table,
+                match how {
+                    TableUse::Read => TableMode::AccessShare,
+                    TableUse::Lock => TableMode::RowShare,
+                    TableUse::Change => TableMode::RowExclusive,
+                },
+            )?;
+        }
+        Ok(())
+    }
+
     /// The statement is about to run this plan.
-    pub(crate) fn about_to_run(&mut self, plan: &Plan) {
+    fn about_to_run(&mut self, plan: &Plan) {
         self.several_changes = crate::session::changes::several(plan);
         // Only functions can run statements in the middle of this one.
         if !self.catalog.functions.is_empty() {
@@ -153,7 +220,9 @@ impl<'a> World<'a> {
 
     /// A function begins whose statements are their own: what the statement around has seen is put aside.
     pub(crate) fn put_aside(&mut self) {
+        let txn = self.session.transaction.as_ref().and_then(|transaction| transaction.id);
         let view = View {
+            statement: txn.and_then(|txn| self.db.store.suspend(txn).ok()),
             cells: std::mem::take(&mut self.cells),
             under_lock: std::mem::take(&mut self.under_lock),
             several_changes: std::mem::take(&mut self.several_changes),
@@ -166,6 +235,10 @@ impl<'a> World<'a> {
     /// The function has returned: the statement around goes on with what it has seen.
     pub(crate) fn take_up(&mut self) {
         let Some(view) = self.around.pop() else { return };
+        if let Some(statement) = view.statement {
+            // A procedure may have ended the transaction: then nothing of the statement around is left to go on.
+            let _ = self.db.store.go_on(statement);
+        }
         self.cells = view.cells;
         self.under_lock = view.under_lock;
         self.several_changes = view.several_changes;
@@ -176,11 +249,15 @@ impl<'a> World<'a> {
     /// The statements around go on to see what they would have seen: before a row of a table that they look at changes,
     /// they get to know what it was.
     pub(crate) fn keep_views_around(&mut self, key: u32, row: RowRef) -> Result<()> {
-        let misses = |view: &View| view.looks_at.contains(row.table) && !view.cells.contains_key(&key);
-        if self.around.iter().any(misses) {
-            let value = self.read(key, row)?;
-            for view in self.around.iter_mut().filter(|view| misses(view)) {
-                view.cells.insert(key, value.clone());
+        let txn = self.txn()?;
+        for at in 0..self.around.len() {
+            let view = &self.around[at];
+            if view.looks_at.contains(row.table) && !view.cells.contains_key(&key) {
+                let value = match view.statement {
+                    Some(statement) if statement.txn() == txn => self.read_as(statement, key)?,
+                    _ => self.read(key, row)?,
+                };
+                self.around[at].cells.insert(key, value);
             }
         }
         for view in &mut self.around {
@@ -189,15 +266,26 @@ impl<'a> World<'a> {
         Ok(())
     }
 
+    /// What a statement around sees of a cell.
+    fn read_as(&mut self, statement: Suspended, key: u32) -> Result<Option<Datum>> {
+        let state = &mut *self.db;
+        let mut read = || {
+            let here = state.store.suspend(statement.txn())?;
+            state.store.go_on(statement)?;
+            let value = state.store.read(statement.txn(), Key(key), &mut state.choice);
+            state.store.go_on(here)?;
+            value
+        };
+        read().map_err(|error| store_error(&error))
+    }
+
     /// Lets others go on between two statements of a procedure: nothing around them has looked at anything yet.
     pub(crate) fn pause(&mut self) -> Result<()> {
         let pause = Arc::clone(&self.session.client.pause);
         self.db.without(|| pause());
         let catalog = self.session.catalog(&self.db);
         if !Arc::ptr_eq(&self.catalog, &catalog) {
-            self.catalog = catalog.clone();
-            self.session.seen = catalog;
-            self.bound.clear();
+            self.use_catalog(catalog);
         }
         self.interrupted()
     }

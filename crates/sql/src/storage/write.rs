@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use crate::catalog::{Oid, Table};
+use crate::change::constraints::equal;
 use crate::error::Result;
 use crate::exec::RowRef;
-use crate::session::Granularity;
+use crate::ir::LockStrength;
+use crate::session::{ChoiceKind, Granularity};
 use crate::storage::World;
 use crate::storage::rows::{existence, list};
 use crate::storage::table::{BoundIndex, BoundTable};
@@ -15,16 +17,17 @@ use crate::types::encode::encode;
 impl World<'_> {
     /// The row of a new tuple: where it is to be.
     pub(crate) fn place_row(&mut self, oid: Oid, table: &Table, values: &[Datum]) -> Result<RowRef> {
-        let bytes = if table.clustered.is_empty() {
-            self.db.new_row().to_be_bytes().to_vec()
+        let key = if table.clustered.is_empty() {
+            let number = self.db.new_row();
+            self.row_at(table, &number.to_be_bytes())
         } else {
             let mut bytes = Vec::with_capacity(16);
             for &position in &table.clustered {
                 encode(&mut bytes, &values[position], table.columns[position].typed.ty, false, false);
             }
-            bytes
+            self.place_at(table, bytes)
         };
-        Ok(RowRef::seen(oid, self.row_at(table, &bytes)))
+        Ok(RowRef::seen(oid, key))
     }
 
     /// Writes a whole new row.
@@ -68,7 +71,8 @@ impl World<'_> {
         for (position, value) in changes {
             new[*position] = value.clone();
         }
-        if table.clustered.iter().any(|position| changes.iter().any(|(changed, _)| changed == position)) {
+        let same = |position: usize| equal(table, position, &old[position], &new[position]);
+        if !table.clustered.iter().all(|&position| same(position)) {
             let place = self.place_row(row.table, table, &new)?;
             if place.key != row.key {
                 self.delete_row(bound, row)?;
@@ -90,6 +94,7 @@ impl World<'_> {
                 self.keep_view(cell, row)?;
                 self.write(cell, Some(value.clone()))?;
             }
+            self.renew_locked(row)?;
         }
         for index in &bound.indexes {
             if index.looks_at_any(changes.iter().map(|(position, _)| *position)) {
@@ -98,6 +103,18 @@ impl World<'_> {
         }
         self.wrote();
         Ok(row)
+    }
+
+    /// In PostgreSQL who changes a row that it has locked FOR UPDATE makes a version that counts as one with another key,
+    /// for whoever wants to keep the key there.
+    fn renew_locked(&mut self, row: RowRef) -> Result<()> {
+        let exact = self.db.options.choice == ChoiceKind::Postgres;
+        if !exact || !self.db.locks.holds_row(self.owner(), row.key, LockStrength::Update) {
+            return Ok(());
+        }
+        let existence = self.look(row.key)?;
+        self.keep_view(row.key, row)?;
+        self.write(row.key, existence)
     }
 
     /// Deletes a row.

@@ -3,6 +3,7 @@
 mod anomalies;
 mod apps;
 mod apps_at_levels;
+mod as_postgres;
 mod bodies_and_levels;
 mod explore;
 mod expressions;

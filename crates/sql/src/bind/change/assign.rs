@@ -7,6 +7,7 @@ use sqlparser::ast::{self, FunctionArg, FunctionArgExpr};
 use crate::bind::Binder;
 use crate::bind::block::Clause;
 use crate::bind::change::Target;
+use crate::bind::coerce::Coercion;
 use crate::bind::expr::{peel, row_fields};
 use crate::bind::names::fold;
 use crate::catalog::{Column, Generation};
@@ -196,38 +197,51 @@ impl<'a> Binder<'a> {
     }
 
     fn place_subscripts(&mut self, places: &[FunctionArg]) -> Result<Vec<Subscript>> {
-        let step = |place: &FunctionArg| match place {
-            FunctionArg::Unnamed(FunctionArgExpr::Expr(index)) => {
-                Ok(ast::AccessExpr::Subscript(ast::Subscript::Index { index: index.clone() }))
-            }
-            _ => Err(SqlError::unsupported("this place of an assignment")),
-        };
         let steps = places.iter().map(step).collect::<Result<Vec<_>>>()?;
         self.subscripts(&steps)
     }
 
-    /// `j['a']['b'] = v` is `jsonb_set(j, '{a,b}', v)`.
+    /// `j['a'][1] = v`
     fn replaced_json(&mut self, whole: Expr, places: &[FunctionArg], value: &ast::Expr, name: &str) -> Result<Expr> {
         let typed = whole.typed;
-        let mut path = Vec::with_capacity(places.len());
+        let mut indices = Vec::with_capacity(places.len());
         for place in places {
-            let FunctionArg::Unnamed(FunctionArgExpr::Expr(index)) = place else {
-                return Err(SqlError::unsupported("this place of an assignment"));
+            let ast::AccessExpr::Subscript(ast::Subscript::Index { index }) = step(place)? else {
+                let message = "jsonb subscript does not support slices";
+                return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
             };
-            let bound = self.expr(index)?;
-            path.push(self.explicit(bound, Type::TEXT.into())?);
+            indices.push(Subscript::Index(self.json_index(&index)?));
         }
-        let path = Expr::new(ExprKind::MakeArray(path), Type::TEXT_ARRAY);
         let bound = self.expr(value)?;
-        let value = self.assign(bound, Type::JSONB.into(), name)?;
-        let whole = Expr::new(
-            ExprKind::Coalesce(vec![
-                whole,
-                Expr::constant(crate::types::text::input("{}", Type::JSONB.into(), self.env)?, Type::JSONB),
-            ]),
-            typed.ty,
-        );
-        self.call_named("jsonb_set", vec![whole, path, value])
+        let value = Box::new(self.assign(bound, Type::JSONB.into(), name)?);
+        Ok(Expr { kind: ExprKind::Replace { arg: Box::new(whole), indices, value }, typed })
+    }
+
+    /// A subscript of a jsonb: a number or a text.
+    fn json_index(&mut self, index: &ast::Expr) -> Result<Expr> {
+        let bound = self.expr(index)?;
+        let ty = bound.ty();
+        if ty != Type::UNKNOWN
+            && let Some(number) = self.convert(bound.clone(), Type::INT4, Coercion::Implicit)?
+        {
+            return Ok(number);
+        }
+        self.convert(bound, Type::TEXT, Coercion::Implicit)?.ok_or_else(|| {
+            let message = format!("subscript type {} is not supported", self.type_name(ty));
+            SqlError::new(SqlState::DATATYPE_MISMATCH, message)
+                .hint("jsonb subscript must be coercible to either integer or text.")
+        })
+    }
+}
+
+/// The place that a mark stands for.
+fn step(place: &FunctionArg) -> Result<ast::AccessExpr> {
+    match place {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(index)) => Ok(match extra::slice(index) {
+            Some(slice) => ast::AccessExpr::Subscript(slice.clone()),
+            None => ast::AccessExpr::Subscript(ast::Subscript::Index { index: index.clone() }),
+        }),
+        _ => Err(SqlError::unsupported("this place of an assignment")),
     }
 }
 

@@ -56,7 +56,10 @@ impl<'p> Run<'p> {
         let old = match self.eval(cx, arg, tuple)? {
             Datum::Jsonb(json) => return self.replace_json(cx, &json, indices, value, tuple),
             Datum::Null if arg.ty() == Type::JSONB => {
-                return self.replace_json(cx, &Json::object(Vec::new()), indices, value, tuple);
+                // What is not there yet is an array if the first subscript is a number.
+                let is_array = matches!(indices.first(), Some(Subscript::Index(index)) if index.ty() == Type::INT4);
+                let empty = if is_array { Json::Array(Vec::new()) } else { Json::object(Vec::new()) };
+                return self.replace_json(cx, &empty, indices, value, tuple);
             }
             Datum::Array(array) => (*array).clone(),
             Datum::Null => ArrayValue { element: element_of(cx, arg.ty()), dimensions: Vec::new(), items: Vec::new() },
@@ -93,7 +96,7 @@ impl<'p> Run<'p> {
             Datum::Jsonb(value) => (*value).clone(),
             _ => Json::Null,
         };
-        Ok(Datum::Jsonb(Arc::new(json.set(&steps(&path), value, true)?)))
+        Ok(Datum::Jsonb(Arc::new(json.assign(&steps(&path), value)?)))
     }
 
     /// Subscripts as steps into a JSON value; nothing if one is NULL.
@@ -281,41 +284,82 @@ fn with_element(mut array: ArrayValue, bounds: &Bounds, value: Datum) -> Result<
 
 /// An array with a slice replaced.
 fn with_slice(mut array: ArrayValue, bounds: &Bounds, source: &ArrayValue) -> Result<ArrayValue> {
-    let [(from, to)] = bounds.ranges[..] else {
-        return Err(SqlError::unsupported("assignment to a slice of several dimensions"));
-    };
-    if array.dimensions.len() > 1 {
-        return Err(SqlError::unsupported("assignment to a slice of several dimensions"));
+    let wrong = |message: &str| SqlError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, message);
+    let count = bounds.ranges.len();
+    if array.dimensions.is_empty() && bounds.ranges.iter().any(|range| range.0.is_none() || range.1.is_none()) {
+        return Err(wrong("array slice subscript must provide both boundaries")
+            .detail("When assigning to a slice of an empty array value, slice boundaries must be fully specified."));
     }
-    let dimension = array.dimensions.first().copied().unwrap_or((0, 1));
-    let low = i64::from(dimension.1);
-    let length = i64::try_from(dimension.0).map_err(|_| out_of_range())?;
-    let (from, to) = (from.unwrap_or(low), to.unwrap_or(low + length - 1));
-    let wanted = usize::try_from(to.saturating_sub(from).saturating_add(1)).unwrap_or(0);
-    if source.items.len() < wanted {
-        return Err(SqlError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, "source array too small"));
+    if !array.dimensions.is_empty() && array.dimensions.len() < count {
+        return Err(wrong("wrong number of array subscripts"));
     }
-    if wanted == 0 {
-        return Ok(array);
+    // Dimensions without a subscript are meant as a whole.
+    let mut ranges = Vec::with_capacity(array.dimensions.len().max(count));
+    for at in 0..array.dimensions.len().max(count) {
+        let (from, to) = bounds.ranges.get(at).copied().unwrap_or_default();
+        let whole = array.dimensions.get(at).map_or((1, 0), |&(length, low)| (i64::from(low), end(length, low) - 1));
+        ranges.push((from.unwrap_or(whole.0), to.unwrap_or(whole.1)));
     }
-    let dimension =
-        if array.dimensions.is_empty() { (0, i32::try_from(from).map_err(|_| out_of_range())?) } else { dimension };
-    grow(&mut array, dimension, from, to)?;
-    let low = i64::from(array.dimensions[0].1);
-    let place = usize::try_from(from - low).map_err(|_| out_of_range())?;
-    array.items[place..place + wanted].clone_from_slice(&source.items[..wanted]);
-    Ok(array)
+    if ranges.iter().any(|(from, to)| from > to) {
+        return Err(wrong("upper bound cannot be less than lower bound"));
+    }
+    match (&array.dimensions[..], &ranges[..]) {
+        ([], _) => {
+            let lengths = ranges.iter().map(|(from, to)| to.saturating_sub(*from).saturating_add(1));
+            must_fit(lengths.fold(1, i64::saturating_mul))?;
+            let dimension =
+                |&(from, to): &(i64, i64)| Some((usize::try_from(to - from + 1).ok()?, i32::try_from(from).ok()?));
+            array.dimensions = ranges.iter().map(dimension).collect::<Option<_>>().ok_or_else(out_of_range)?;
+            array.items = vec![Datum::Null; array.dimensions.iter().map(|(length, _)| length).product()];
+        }
+        (&[dimension], &[(from, to)]) => grow(&mut array, dimension, from, to)?,
+        (dimensions, _) => {
+            let within = |(range, dimension): (&(i64, i64), &(usize, i32))| {
+                range.0 >= i64::from(dimension.1) && range.1 < end(dimension.0, dimension.1)
+            };
+            if !ranges.iter().zip(dimensions).all(within) {
+                return Err(out_of_range());
+            }
+        }
+    }
+    replace_items(&mut array, &ranges, source).ok_or_else(|| wrong("source array too small")).map(|()| array)
+}
+
+/// Puts the first items of another array where these ranges are; nothing is done if there are too few.
+fn replace_items(array: &mut ArrayValue, ranges: &[(i64, i64)], source: &ArrayValue) -> Option<()> {
+    let mut places = vec![0];
+    for (&(from, to), &(length, low)) in ranges.iter().zip(&array.dimensions) {
+        let from = usize::try_from(from - i64::from(low)).ok()?;
+        let to = usize::try_from(to - i64::from(low)).ok()?;
+        places = places.iter().flat_map(|place| (from..=to).map(move |at| place * length + at)).collect();
+    }
+    if source.items.len() < places.len() {
+        return None;
+    }
+    for (place, item) in places.into_iter().zip(&source.items) {
+        *array.items.get_mut(place)? = item.clone();
+    }
+    Some(())
+}
+
+/// The index after a dimension's last one.
+fn end(length: usize, low: i32) -> i64 {
+    i64::from(low) + i64::try_from(length).unwrap_or(i64::MAX / 2)
+}
+
+fn must_fit(length: i64) -> Result<()> {
+    if length > LARGEST_ARRAY {
+        let message = format!("array size exceeds the maximum allowed ({LARGEST_ARRAY})");
+        return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
+    }
+    Ok(())
 }
 
 /// Makes room for the indices `from ..= to` in an array of one dimension; what was not there is NULL.
 fn grow(array: &mut ArrayValue, (length, low): (usize, i32), from: i64, to: i64) -> Result<()> {
-    let end = i64::from(low) + i64::try_from(length).map_err(|_| out_of_range())?;
     let new_low = from.min(i64::from(low));
-    let new_length = to.max(end - 1) - new_low + 1;
-    if new_length > LARGEST_ARRAY {
-        let message = format!("array size exceeds the maximum allowed ({LARGEST_ARRAY})");
-        return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
-    }
+    let new_length = to.max(end(length, low) - 1) - new_low + 1;
+    must_fit(new_length)?;
     let before = usize::try_from(i64::from(low) - new_low).map_err(|_| out_of_range())?;
     let new_length = usize::try_from(new_length).map_err(|_| out_of_range())?;
     array.items.splice(0..0, std::iter::repeat_n(Datum::Null, before));

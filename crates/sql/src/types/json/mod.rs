@@ -1,6 +1,7 @@
 //! JSON: `jsonb` as a tree whose numbers are exact, `json` as the text that it was (see [`raw`]).
 
 pub mod access;
+mod assign;
 mod order;
 mod parse;
 pub mod path;

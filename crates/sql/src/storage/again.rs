@@ -1,0 +1,47 @@
+//! Keys that are taken again: where Skew does as PostgreSQL does, a row that is inserted with the key of a deleted one is
+//! another row.
+//!
+//! Rows live at their primary keys, so elsewhere it is the same one. Here whoever still sees the deleted row, or waits for
+//! it, must not meet the new one in its place: REPEATABLE READ would refuse the INSERT, READ COMMITTED would go on with a
+//! row that it has never asked for. The new row gets a place right behind the old one, unless nobody can see that any more.
+
+use skew_model::Key;
+
+use crate::catalog::Table;
+use crate::session::{ChoiceKind, Constraints};
+use crate::storage::World;
+
+impl World<'_> {
+    /// The row for a new tuple with these bytes as its key.
+    pub(super) fn place_at(&mut self, table: &Table, mut bytes: Vec<u8>) -> u32 {
+        let first = self.row_at(table, &bytes);
+        let exact =
+            self.db.options.choice == ChoiceKind::Postgres && self.db.options.constraints == Constraints::Strong;
+        if !exact || self.is_unseen(first) {
+            return first;
+        }
+        let known = self.db.again.get(&first).map_or(&[][..], Vec::as_slice);
+        if let Some(&free) = known.iter().find(|&&row| self.is_unseen(row)) {
+            return free;
+        }
+        let number = known.len() as u32;
+        bytes.extend(number.to_be_bytes());
+        let row = self.row_at(table, &bytes);
+        self.db.again.entry(first).or_default().push(row);
+        row
+    }
+
+    /// The rows at a key besides this one, which is the first that was there.
+    pub(crate) fn rows_again(&self, first: u32) -> Vec<u32> {
+        self.db.again.get(&first).cloned().unwrap_or_default()
+    }
+
+    /// Whether nobody who is running may see a row here.
+    fn is_unseen(&self, row: u32) -> bool {
+        let store = &self.db.store;
+        let own = self.session.transaction.as_ref().and_then(|transaction| transaction.id);
+        let own_row = own.and_then(|txn| store.own_write(txn, Key(row))).flatten();
+        let others = store.writers(Key(row)).any(|writer| Some(writer) != own);
+        own_row.is_none() && !others && store.latest(Key(row)).is_none() && store.is_old_to_all(Key(row))
+    }
+}
