@@ -29,13 +29,12 @@ END $$;
 
 CREATE PROCEDURE enroll(who int, what int) LANGUAGE plpgsql AS $$
 DECLARE
+  known text;
   free int;
 BEGIN
-  IF NOT EXISTS (SELECT name FROM student WHERE id = who) THEN
-    RETURN;
-  END IF;
+  SELECT name INTO known FROM student WHERE id = who;
   SELECT seats INTO free FROM course WHERE id = what;
-  IF free > 0 THEN
+  IF known IS NOT NULL AND free > 0 THEN
     UPDATE course SET seats = free - 1 WHERE id = what;
     INSERT INTO enrolled (student, course) VALUES (who, what);
   END IF;

@@ -75,6 +75,14 @@ fn courses_are_left_and_overrun_at_si() {
     shows("courseware_seats", Si, "write-skew", "rem_student(1) | enroll(1, 1)");
 }
 
+/// One finds no course, the other one no student: neither enrols, and no serial order has both.
+#[test]
+fn failing_to_enrol_is_a_long_fork_at_psi() {
+    let client = "add_student('eve') | add_course('art', 1) | enroll(3, 3) | enroll(3, 3)";
+    shows("courseware_seats", Psi, "long-fork", client);
+    shows("courseware_seats", Si, "serializable", client);
+}
+
 #[test]
 fn tickets_are_safe_at_si() {
     shows(
@@ -185,6 +193,16 @@ fn tpcc_is_serializable_at_si() {
     ] {
         shows("tpcc", Si, "serializable", &client);
     }
+}
+
+#[test]
+fn tpcc_has_long_forks_of_four_at_psi() {
+    let stock_level = "stock_level(1, 1, 20)";
+    shows("tpcc", Psi, "long-fork", &format!("{ORDER_1} | {PAYMENT} | {STATUS} | {STATUS}"));
+    shows("tpcc", Psi, "serializable", &format!("{ORDER_1} | {PAYMENT} | {STATUS}"));
+    shows("tpcc", Psi, "long-fork", &format!("{ORDER_1} | {ORDER_2} | {stock_level} | {stock_level}"));
+    shows("tpcc", Psi, "serializable", &format!("{ORDER_1} | {ORDER_2} | {stock_level}"));
+    shows("tpcc", Ra, "lost-update", &format!("{PAYMENT} | {PAYMENT}"));
 }
 
 #[test]
