@@ -4,6 +4,8 @@
 //! In reading order:
 //! - [`summary`]: what each way through a procedure reads and writes
 //! - [`suspect`]: calls that may not be serializable together
+//! - [`confirm`]: a suspect as a run that is executed
 
+pub mod confirm;
 pub mod summary;
 pub mod suspect;

@@ -14,7 +14,7 @@ use skew_model::{History, Level, OpId, OpKind, Status};
 
 use crate::app::App;
 use crate::error::Result;
-use crate::session::steering::Guide;
+use crate::session::guide::Guide;
 use crate::session::{Client as Connected, Connection, Database, Format, Outcome};
 use crate::types::Datum;
 
@@ -137,6 +137,17 @@ pub fn explore(database: &Database, app: &App, client: &Client, level: Level, li
     Ok(Explored { histories: found.len(), behaviours, all, runs, refused, limit })
 }
 
+/// What the calls of a client came to in one run.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// What transactions did.
+    pub history: History,
+    /// The calls that failed, with their errors.
+    pub failed: Vec<String>,
+    /// Whether a level refused one of them.
+    pub was_refused: bool,
+}
+
 struct Run {
     history: History,
     failed: Vec<String>,
@@ -152,38 +163,7 @@ impl Run {
 }
 
 fn one(database: &Database, app: &App, client: &Client, level: Level, guide: &Arc<Mutex<Guide>>) -> Result<Run> {
-    database.begin_guided_run(level, Arc::clone(guide))?;
-    let mut sessions: Vec<Session> = client
-        .sessions
-        .iter()
-        .map(|(name, calls)| Session {
-            name,
-            connection: database.connect(Connected { label: Some(name.clone()), ..Connected::new(name, "explore") }),
-            calls: calls.as_slice(),
-        })
-        .collect();
-    let (mut failed, mut was_refused) = (Vec::new(), false);
-    loop {
-        let ready: Vec<usize> = (0..sessions.len()).filter(|&at| !sessions[at].calls.is_empty()).collect();
-        let next = match ready.len() {
-            0 => break,
-            1 => ready[0],
-            count => ready[guide.lock().unwrap_or_else(PoisonError::into_inner).pick(count)],
-        };
-        let session = &mut sessions[next];
-        let (call, rest) = session.calls.split_first().expect("who is ready has a call");
-        session.calls = rest;
-        let program = call.split('(').next().unwrap_or_default().trim();
-        database.set_level(app.level_of(program).unwrap_or(level));
-        if let Err(error) = session.call(app, call) {
-            let fields = error.fields();
-            was_refused |= matches!(fields.code.as_str(), "40001" | "40P01");
-            failed.push(format!("{}: {call}: {} {}", session.name, fields.code, fields.message));
-        }
-    }
-    drop(sessions);
-    let history = database.history();
-    failed.sort();
+    let Ran { history, failed, was_refused } = run(database, app, client, level, guide)?;
     let mut check = database.connect(Connected::new("check", "explore"));
     rows(&mut check, "SELECT skew.checking(true)")?;
     let mut broken = Vec::new();
@@ -196,10 +176,54 @@ fn one(database: &Database, app: &App, client: &Client, level: Level, guide: &Ar
     Ok(Run { history, failed, state, broken, was_refused })
 }
 
+/// Goes back to the checkpoint and runs the calls of a client, one after the other: in which order, and what reads return,
+/// the guide says.
+pub fn run(database: &Database, app: &App, client: &Client, level: Level, guide: &Arc<Mutex<Guide>>) -> Result<Ran> {
+    database.begin_guided_run(level, Arc::clone(guide))?;
+    let mut first = 0;
+    let mut sessions: Vec<Session> = client
+        .sessions
+        .iter()
+        .map(|(name, calls)| {
+            let client = Connected { label: Some(name.clone()), ..Connected::new(name, "explore") };
+            let session = Session { name, connection: database.connect(client), calls: calls.as_slice(), next: first };
+            first += calls.len();
+            session
+        })
+        .collect();
+    let (mut failed, mut was_refused) = (Vec::new(), false);
+    loop {
+        let ready: Vec<usize> = (0..sessions.len()).filter(|&at| !sessions[at].calls.is_empty()).collect();
+        if ready.is_empty() {
+            break;
+        }
+        let session = {
+            let mut guide = guide.lock().unwrap_or_else(PoisonError::into_inner);
+            let next = if ready.len() == 1 { ready[0] } else { ready[guide.pick(ready.len())] };
+            guide.turn_of(sessions[next].next);
+            &mut sessions[next]
+        };
+        let (call, rest) = session.calls.split_first().expect("who is ready has a call");
+        (session.calls, session.next) = (rest, session.next + 1);
+        let program = call.split('(').next().unwrap_or_default().trim();
+        database.set_level(app.level_of(program).unwrap_or(level));
+        if let Err(error) = session.call(app, call) {
+            let fields = error.fields();
+            was_refused |= matches!(fields.code.as_str(), "40001" | "40P01");
+            failed.push(format!("{}: {call}: {} {}", session.name, fields.code, fields.message));
+        }
+    }
+    drop(sessions);
+    failed.sort();
+    Ok(Ran { history: database.history(), failed, was_refused })
+}
+
 struct Session<'a> {
     name: &'a str,
     connection: Connection,
     calls: &'a [String],
+    /// The number of the next one among all calls of the client.
+    next: usize,
 }
 
 impl Session<'_> {

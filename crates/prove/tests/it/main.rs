@@ -1,5 +1,6 @@
 //! What is said about applications.
 
+mod confirm;
 mod summaries;
 
 use skew_sql::app::App;

@@ -1,6 +1,7 @@
 //! A client's connection: its transaction, its settings, its prepared statements. What front doors talk to.
 //!
-//! - [`database`]: what connections share; `choices`: how its store behaves; [`steering`]: how its reads choose
+//! - [`database`]: what connections share; `choices`: how its store behaves; [`steering`]: how its reads choose;
+//!   [`guide`]: every way in which they can
 //! - [`connection`]: what belongs to one client; `settings`: SET and SHOW
 //! - [`transaction`], `ending`: blocks, savepoints, commit and rollback
 //! - `prepare`, `describe`, `statement`, `named`, `changes`: text → plan → outcome
@@ -20,6 +21,7 @@ pub(crate) mod cursors;
 pub mod database;
 pub(crate) mod describe;
 mod ending;
+pub mod guide;
 pub(crate) mod history;
 mod named;
 pub(crate) mod prepare;

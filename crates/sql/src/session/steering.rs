@@ -11,6 +11,7 @@ use skew_model::Key;
 use skew_store::strategies::{Bias, Random};
 use skew_store::{Choice, Place, Point};
 
+use crate::session::guide::Guide;
 use crate::session::{ChoiceKind, Options};
 
 /// The place of a read in a run.
@@ -56,45 +57,6 @@ pub(crate) struct Steering {
     guide: Option<Arc<Mutex<Guide>>>,
 }
 
-/// Tries every way: the answers of one run are the first of the next, the last of them that can be is another one.
-#[derive(Clone, Debug, Default)]
-pub struct Guide {
-    answers: Vec<(u32, u32)>,
-    at: usize,
-}
-
-impl Guide {
-    /// One of so many.
-    pub fn pick(&mut self, count: usize) -> usize {
-        let at = self.at;
-        self.at += 1;
-        match self.answers.get_mut(at) {
-            // The run is a function of the answers, so the same question has as many alternatives as before.
-            Some((chosen, among)) => {
-                *among = count as u32;
-                (*chosen as usize).min(count - 1)
-            }
-            None => {
-                self.answers.push((0, count as u32));
-                0
-            }
-        }
-    }
-
-    /// Prepares the next run; false: there is none.
-    pub fn next_run(&mut self) -> bool {
-        self.answers.truncate(self.at);
-        self.at = 0;
-        while let Some((chosen, among)) = self.answers.pop() {
-            if chosen + 1 < among {
-                self.answers.push((chosen + 1, among));
-                return true;
-            }
-        }
-        false
-    }
-}
-
 impl Steering {
     /// Reads that choose as the options say.
     pub(crate) fn new(options: &Options) -> Steering {
@@ -126,7 +88,12 @@ impl Steering {
     /// The session has begun a transaction.
     pub(crate) fn began(&mut self, session: u32) {
         let place = self.sessions.len() as u32;
-        self.sessions.entry(session).or_insert((place, 0)).1 += 1;
+        let begun = self.sessions.entry(session).or_insert((place, 0));
+        begun.1 += 1;
+        if let Some(guide) = &self.guide {
+            let place = Place { session, txn: begun.1 - 1 };
+            guide.lock().unwrap_or_else(PoisonError::into_inner).began(place);
+        }
     }
 
     /// What was chosen since [`Steering::keep`].
@@ -138,7 +105,11 @@ impl Steering {
 impl Choice for Steering {
     fn pick(&mut self, point: Point<'_>) -> usize {
         if let Some(guide) = &self.guide {
-            return guide.lock().unwrap_or_else(PoisonError::into_inner).pick(point.count());
+            let mut guide = guide.lock().unwrap_or_else(PoisonError::into_inner);
+            return match point {
+                Point::Source(read) => guide.pick_source(read.reader, read.count, read.sources),
+                Point::Turn(_) => guide.pick(point.count()),
+            };
         }
         let Point::Source(read) = point else { return self.random.pick(point) };
         let (session, begun) = self.sessions.get(&read.reader.session).copied().unwrap_or((u32::MAX, 1));

@@ -1,0 +1,370 @@
+//! Values for all parameters of a suspect's calls, the most promising ones first.
+//!
+//! Values that have to be the same are one. What each call does alone on the initial rows says which calls meet in the
+//! cells that the suspect's dependencies are about, so that nothing has to be solved: rows that are found by what other
+//! rows hold are found by trying.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use skew_model::Level;
+use skew_sql::app::App;
+use skew_sql::catalog::Catalog;
+use skew_sql::error::Result;
+use skew_sql::session::Database;
+use skew_sql::types::{Type, quote};
+
+use super::footprint::{Footprint, Footprints};
+use super::rows::Rows;
+use super::values::{self, Hint, Wanted};
+use crate::summary::{Access, AccessKind, Cell, Outcome, Path, Summary, TermKind};
+use crate::suspect::{Edge, EdgeKind, Place, Suspect};
+
+/// So many combinations of one call's arguments are tried alone.
+const MOST_ALONE: usize = 24;
+/// So many combinations of all arguments are compared.
+const MOST_TOGETHER: usize = 3_000;
+/// So many of them are run.
+const MOST_CLIENTS: usize = 48;
+
+/// The calls of a suspect with arguments, as SQL.
+pub(super) type Calls = Vec<String>;
+
+/// A suspect with what it is about.
+#[derive(Clone, Copy)]
+pub(super) struct Case<'a> {
+    pub(super) summary: &'a Summary,
+    pub(super) suspect: &'a Suspect,
+}
+
+impl<'a> Case<'a> {
+    /// The way that a call takes.
+    pub(super) fn path(&self, call: usize) -> &'a Path {
+        let call = &self.suspect.calls[call];
+        &self.summary.programs[call.program].paths[call.path]
+    }
+
+    fn table_name(&self, access: &Access) -> &'a str {
+        self.summary.facts.table(access.table).map_or("", |table| &table.name)
+    }
+}
+
+/// The clients that are worth running, the most promising ones first.
+pub(super) fn clients(
+    case: Case<'_>,
+    rows: &Rows,
+    database: &Database,
+    app: &App,
+    footprints: &mut Footprints,
+) -> Result<Vec<Calls>> {
+    let catalog = database.catalog();
+    let classes = Classes::of(case);
+    let mut candidates = classes.candidates(rows, &catalog);
+    shorten(&mut candidates, &classes.of_parameters);
+    let mut chosen = vec![0; candidates.len()];
+    let mut scored: Vec<(i64, Calls)> = Vec::new();
+    loop {
+        let calls = classes.calls(case, &candidates, &chosen, &catalog);
+        for call in &calls {
+            footprints.of(database, app, call)?;
+        }
+        let cost: usize = chosen.iter().sum();
+        let score = 64 * (score(case, &calls, footprints) - classes.alike(&candidates, &chosen)) - cost as i64;
+        scored.push((score, calls));
+        if !advance(&mut chosen, &candidates) {
+            break;
+        }
+    }
+    scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    let mut seen = BTreeSet::new();
+    scored.retain(|(_, calls)| seen.insert(calls.clone()));
+    // Those that do something else come before those that do the same with other values.
+    let mut kinds = BTreeSet::new();
+    let kind = |calls: &Calls| calls.iter().map(|call| footprints.known(call).cloned()).collect::<Vec<_>>();
+    let (mut first, later): (Vec<_>, Vec<_>) = scored.into_iter().partition(|(_, calls)| kinds.insert(kind(calls)));
+    first.extend(later);
+    Ok(first.into_iter().take(MOST_CLIENTS).map(|(_, calls)| calls).collect())
+}
+
+/// The next combination; false: that was the last.
+fn advance(chosen: &mut [usize], candidates: &[Vec<String>]) -> bool {
+    for (at, values) in chosen.iter_mut().zip(candidates) {
+        *at += 1;
+        if *at < values.len() {
+            return true;
+        }
+        *at = 0;
+    }
+    false
+}
+
+/// Leaves out the least promising values until there are not too many combinations.
+fn shorten(candidates: &mut [Vec<String>], of_parameters: &[Vec<usize>]) {
+    let product = |candidates: &[Vec<String>], classes: &BTreeSet<usize>| {
+        classes.iter().fold(1_usize, |product, class| product.saturating_mul(candidates[*class].len()))
+    };
+    let together: BTreeSet<usize> = (0..candidates.len()).collect();
+    let alone = of_parameters.iter().map(|classes| classes.iter().copied().collect());
+    let groups: Vec<(BTreeSet<usize>, usize)> =
+        alone.map(|classes| (classes, MOST_ALONE)).chain([(together, MOST_TOGETHER)]).collect();
+    for (classes, most) in groups {
+        while product(candidates, &classes) > most {
+            let longest = classes.iter().copied().max_by_key(|class| candidates[*class].len());
+            let Some(longest) = longest.filter(|class| candidates[*class].len() > 1) else { break };
+            candidates[longest].pop();
+        }
+    }
+}
+
+/// Values that have to be the same, as classes.
+struct Classes {
+    /// For each call and parameter, its class.
+    of_parameters: Vec<Vec<usize>>,
+    types: Vec<Type>,
+    hints: Vec<BTreeSet<Hint>>,
+    /// What the class has to be.
+    constants: Vec<Option<String>>,
+    /// A class, and how much more than another class's value it is.
+    shifts: Vec<(usize, usize, i64)>,
+}
+
+impl Classes {
+    fn of(case: Case<'_>) -> Classes {
+        let mut same = Same::default();
+        for (one, other) in &case.suspect.equal {
+            same.join(*one, *other);
+        }
+        let mut numbers: BTreeMap<Place, usize> = BTreeMap::new();
+        let mut classes =
+            Classes { of_parameters: vec![], types: vec![], hints: vec![], constants: vec![], shifts: vec![] };
+        for (call, taken) in case.suspect.calls.iter().enumerate() {
+            let (program, path) = (&case.summary.programs[taken.program], case.path(call));
+            let mut own = Vec::new();
+            for (number, parameter) in program.parameters.iter().enumerate() {
+                let is_parameter = |kind: &TermKind| *kind == TermKind::Parameter(number);
+                let term = path.terms.iter().position(|term| is_parameter(&term.kind));
+                // What is not used anywhere is like nothing else.
+                let term = term.unwrap_or(path.terms.len() + number);
+                let class = *numbers.entry(same.find(Place { call, term })).or_insert_with(|| {
+                    classes.types.push(parameter.ty);
+                    classes.types.len() - 1
+                });
+                own.push(class);
+            }
+            classes.of_parameters.push(own);
+        }
+        classes.hints = vec![BTreeSet::new(); classes.types.len()];
+        classes.constants = vec![None; classes.types.len()];
+        for call in 0..case.suspect.calls.len() {
+            classes.learn(case, call, &mut same, &numbers);
+        }
+        classes
+    }
+
+    /// What a call's way says about the values in it.
+    fn learn(&mut self, case: Case<'_>, call: usize, same: &mut Same, numbers: &BTreeMap<Place, usize>) {
+        let path = case.path(call);
+        let mut class_of = |term: usize| numbers.get(&same.find(Place { call, term })).copied();
+        for (term, known) in path.terms.iter().enumerate() {
+            let Some(class) = class_of(term) else { continue };
+            match &known.kind {
+                TermKind::Constant(text) => self.constants[class] = Some(text.trim_matches('\'').to_owned()),
+                TermKind::Read { access, column } => {
+                    let table = path.accesses[*access].table;
+                    self.hints[class].insert(Hint { table, column: *column, wanted: Wanted::There });
+                }
+                TermKind::Plus(base, by) => {
+                    if let Some(base) = class_of(*base) {
+                        self.shifts.push((class, base, *by));
+                    }
+                }
+                _ => {}
+            }
+        }
+        for access in &path.accesses {
+            let Some(facts) = case.summary.facts.table(access.table) else { continue };
+            for (column, term) in access.row.iter().chain(&access.values) {
+                let Some(class) = class_of(*term) else { continue };
+                let hints = &mut self.hints[class];
+                let mut refers = false;
+                if matches!(access.kind, AccessKind::Insert | AccessKind::Update) {
+                    for (columns, parent, others) in &facts.references {
+                        if let Some(at) = columns.iter().position(|own| own == column) {
+                            hints.insert(Hint { table: *parent, column: others[at], wanted: Wanted::There });
+                            refers = true;
+                        }
+                    }
+                }
+                let is_looked_for = access.kind != AccessKind::Insert && access.row.contains(&(*column, *term));
+                let is_key = facts.unique.iter().any(|unique| unique.contains(column));
+                let wanted = match access.outcome {
+                    Outcome::Missing => Wanted::New,
+                    _ if !is_looked_for => Wanted::New,
+                    _ => Wanted::There,
+                };
+                if is_looked_for || (is_key && !refers && access.kind == AccessKind::Insert) {
+                    hints.insert(Hint { table: access.table, column: *column, wanted });
+                }
+            }
+        }
+        // Who looks whether it may make a row makes one that is not there.
+        for hints in &mut self.hints {
+            let new: Vec<Hint> = hints.iter().filter(|hint| hint.wanted == Wanted::New).copied().collect();
+            hints.retain(|hint| {
+                hint.wanted == Wanted::New
+                    || !new.iter().any(|other| (other.table, other.column) == (hint.table, hint.column))
+            });
+        }
+    }
+
+    fn candidates(&self, rows: &Rows, catalog: &Catalog) -> Vec<Vec<String>> {
+        let mut candidates: Vec<Vec<String>> = Vec::new();
+        for (class, ty) in self.types.iter().enumerate() {
+            candidates.push(match &self.constants[class] {
+                Some(constant) => vec![constant.clone()],
+                None => values::candidates(*ty, &self.hints[class], rows, catalog),
+            });
+        }
+        for (class, base, by) in &self.shifts {
+            let shifted = candidates[*class].iter().filter_map(|value| value.parse::<i64>().ok()?.checked_sub(*by));
+            let shifted: Vec<String> = shifted.map(|value| value.to_string()).collect();
+            for value in shifted.into_iter().take(2) {
+                if !candidates[*base].contains(&value) {
+                    let second = 1.min(candidates[*base].len());
+                    candidates[*base].insert(second, value);
+                }
+            }
+        }
+        for values in candidates.iter_mut().filter(|values| values.is_empty()) {
+            values.push("1".to_owned());
+        }
+        candidates
+    }
+
+    fn calls(&self, case: Case<'_>, candidates: &[Vec<String>], chosen: &[usize], catalog: &Catalog) -> Calls {
+        let calls = case.suspect.calls.iter().zip(&self.of_parameters);
+        let call = calls.map(|(call, classes)| {
+            let program = &case.summary.programs[call.program];
+            let values = classes
+                .iter()
+                .zip(&program.parameters)
+                .map(|(class, parameter)| values::literal(&candidates[*class][chosen[*class]], parameter.ty, catalog));
+            format!("{}({})", quote::identifier(&program.name), values.collect::<Vec<_>>().join(", "))
+        });
+        call.collect()
+    }
+
+    /// How many pairs of values are the same without need.
+    fn alike(&self, candidates: &[Vec<String>], chosen: &[usize]) -> i64 {
+        let value = |class: usize| &candidates[class][chosen[class]];
+        let mut count = 0;
+        for one in 0..chosen.len() {
+            for other in 0..one {
+                let is_about_one_column = self.hints[one].intersection(&self.hints[other]).next().is_some();
+                count += i64::from(is_about_one_column && value(one) == value(other));
+            }
+        }
+        2 * count
+    }
+}
+
+/// Places that have the same value.
+#[derive(Default)]
+struct Same {
+    up: BTreeMap<Place, Place>,
+}
+
+impl Same {
+    fn find(&mut self, place: Place) -> Place {
+        let mut at = place;
+        while let Some(up) = self.up.get(&at) {
+            at = *up;
+        }
+        at
+    }
+
+    fn join(&mut self, one: Place, other: Place) {
+        let (one, other) = (self.find(one), self.find(other));
+        if one != other {
+            self.up.insert(one.max(other), one.min(other));
+        }
+    }
+}
+
+/// How much of the suspect calls with these arguments show, each alone.
+fn score(case: Case<'_>, calls: &Calls, footprints: &Footprints) -> i64 {
+    let Some(feet) = calls.iter().map(|call| footprints.known(call)).collect::<Option<Vec<&Footprint>>>() else {
+        return 0;
+    };
+    let mut score = 0;
+    for (call, foot) in feet.iter().enumerate() {
+        score += if foot.failed { -25 } else { 4 * i64::from(takes_its_way(case, call, foot)) };
+    }
+    score += case.suspect.edges.iter().map(|edge| shown(case, edge, &feet)).sum::<i64>();
+    if matches!(case.suspect.level, Level::Si | Level::Psi) {
+        score -= 15 * conflicts(case, &feet);
+    }
+    score
+}
+
+/// Whether a call writes what its way writes.
+fn takes_its_way(case: Case<'_>, call: usize, foot: &Footprint) -> bool {
+    let path = case.path(call);
+    if path.is_read_only() {
+        return foot.writes.is_empty();
+    }
+    path.accesses.iter().filter(|access| access.surely_writes()).all(|access| {
+        let Some(table) = case.summary.facts.table(access.table) else { return false };
+        access.writes.iter().all(|cell| match cell {
+            Cell::Existence => foot.writes_rows_of(&table.name),
+            Cell::Column(column) => foot.writes_column(&table.name, table.column(*column)),
+        })
+    })
+}
+
+/// Whether the calls of a dependency meet in a cell.
+fn shown(case: Case<'_>, edge: &Edge, feet: &[&Footprint]) -> i64 {
+    let Some((one, other)) = edge.accesses else { return 0 };
+    let (from, to) = (feet[edge.from], feet[edge.to]);
+    let (first, second) = match edge.kind {
+        EdgeKind::Session => return 0,
+        EdgeKind::WriteRead => (&from.writes, &to.reads),
+        EdgeKind::WriteWrite => (&from.writes, &to.writes),
+        EdgeKind::ReadWrite => (&from.reads, &to.writes),
+    };
+    let accesses = case.path(edge.from).accesses.get(one).zip(case.path(edge.to).accesses.get(other));
+    let Some((one, other)) = accesses else { return 0 };
+    let table = case.table_name(one);
+    let is_of_table = |cell: &&String| cell.split('[').next() == Some(table);
+    if first.intersection(second).any(|cell| is_of_table(&cell)) {
+        return 10;
+    }
+    // A row that is not there yet is not among what a call reads alone.
+    let makes_a_row = |access: &Access, foot: &Footprint| {
+        access.writes.contains(&Cell::Existence) && foot.writes_rows_of(case.table_name(access))
+    };
+    let looks = |access: &Access, foot: &Footprint| {
+        !access.reads.is_empty() && (access.row.is_empty() || !foot.reads_table(table))
+    };
+    let may_meet = match edge.kind {
+        EdgeKind::WriteRead => makes_a_row(one, from) && looks(other, to),
+        EdgeKind::ReadWrite => looks(one, from) && makes_a_row(other, to),
+        _ => false,
+    };
+    if may_meet { 6 } else { 0 }
+}
+
+/// How many pairs of calls write the same although no dependency says so: one of them would be refused.
+fn conflicts(case: Case<'_>, feet: &[&Footprint]) -> i64 {
+    let ordered = |one: usize, other: usize| {
+        case.suspect.edges.iter().any(|edge| {
+            edge.kind != EdgeKind::ReadWrite && [(one, other), (other, one)].contains(&(edge.from, edge.to))
+        })
+    };
+    let mut count = 0;
+    for one in 0..feet.len() {
+        for other in 0..one {
+            count += i64::from(!ordered(one, other) && !feet[one].writes.is_disjoint(&feet[other].writes));
+        }
+    }
+    count
+}

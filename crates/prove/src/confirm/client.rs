@@ -1,0 +1,101 @@
+//! Who calls in which session and order, and who is expected to see whom.
+
+use std::collections::BTreeMap;
+
+use skew_model::Level;
+use skew_sql::explore::Client;
+use skew_sql::session::guide::{Guide, Seeing};
+
+use super::arguments::Calls;
+use crate::suspect::{EdgeKind, Suspect};
+
+/// The calls of a suspect in sessions, in an order that the suspect's dependencies suggest.
+#[derive(Clone, Debug)]
+pub(super) struct Arrangement {
+    /// The sessions with the numbers of their calls in the suspect.
+    pub(super) sessions: Vec<Vec<usize>>,
+}
+
+impl Arrangement {
+    pub(super) fn of(suspect: &Suspect) -> Arrangement {
+        let order = order(suspect);
+        let follows = |call: usize| {
+            let mut edges = suspect.edges.iter().filter(|edge| edge.kind == EdgeKind::Session);
+            edges.find(|edge| edge.to == call).map(|edge| edge.from)
+        };
+        let mut sessions: Vec<Vec<usize>> = Vec::new();
+        for call in order {
+            let before = follows(call);
+            match sessions.iter_mut().find(|calls| calls.last().copied() == before && before.is_some()) {
+                Some(calls) => calls.push(call),
+                None => sessions.push(vec![call]),
+            }
+        }
+        Arrangement { sessions }
+    }
+
+    /// The same without one of the calls.
+    pub(super) fn without(&self, call: usize) -> Arrangement {
+        let sessions = self.sessions.iter().map(|calls| calls.iter().copied().filter(|one| *one != call).collect());
+        Arrangement { sessions: sessions.filter(|calls: &Vec<usize>| !calls.is_empty()).collect() }
+    }
+
+    /// The numbers of the calls, in the order of the client.
+    pub(super) fn calls(&self) -> Vec<usize> {
+        self.sessions.iter().flatten().copied().collect()
+    }
+
+    pub(super) fn client(&self, calls: &Calls) -> Client {
+        let sessions = self
+            .sessions
+            .iter()
+            .enumerate()
+            .map(|(at, own)| (format!("s{}", at + 1), own.iter().map(|call| calls[*call].clone()).collect()));
+        Client { sessions: sessions.collect() }
+    }
+
+    /// A guide that lets calls see each other as the dependencies say, before it tries everything else.
+    pub(super) fn guide(&self, suspect: &Suspect) -> Guide {
+        let calls = self.calls();
+        let place = |call: usize| calls.iter().position(|known| *known == call);
+        let has_conflicts = matches!(suspect.level, Level::Si | Level::Psi);
+        let mut expected = BTreeMap::new();
+        for edge in &suspect.edges {
+            let Some((from, to)) = place(edge.from).zip(place(edge.to)) else { continue };
+            match edge.kind {
+                EdgeKind::ReadWrite => _ = expected.insert((from, to), false),
+                EdgeKind::WriteRead => _ = expected.entry((to, from)).or_insert(true),
+                EdgeKind::WriteWrite if has_conflicts => _ = expected.entry((to, from)).or_insert(true),
+                _ => {}
+            }
+        }
+        let sees_by_read = matches!(suspect.level, Level::Ru | Level::Rc | Level::Mvrc);
+        Guide::by_views(if sees_by_read { Seeing::ByRead } else { Seeing::Whole }, expected)
+    }
+}
+
+/// Whoever is read from or overwritten comes first, and whoever overwrites comes before those that have read: they do not
+/// see it.
+fn order(suspect: &Suspect) -> Vec<usize> {
+    let mut left: Vec<usize> = (0..suspect.calls.len()).collect();
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let waits = |call: usize, kinds: &[EdgeKind], back: bool| {
+            let edges = suspect.edges.iter().filter(|edge| kinds.contains(&edge.kind));
+            let edges = edges.map(|edge| if back { (edge.to, edge.from) } else { (edge.from, edge.to) });
+            edges.filter(|(from, to)| *to == call && *from != call && left.contains(from)).count()
+        };
+        let strict = [EdgeKind::Session, EdgeKind::WriteRead, EdgeKind::WriteWrite];
+        let best = (0..left.len())
+            .min_by_key(|at| (waits(left[*at], &strict, false), waits(left[*at], &[EdgeKind::ReadWrite], true), *at));
+        let Some(best) = best else { break };
+        order.push(left.remove(best));
+    }
+    order
+}
+
+/// As `skew explore` reads it.
+pub(super) fn text(client: &Client) -> String {
+    let sessions = client.sessions.iter().map(|(name, calls)| format!("{name}: {}", calls.join("; ")));
+    sessions.collect::<Vec<_>>().join(" | ")
+}

@@ -1,0 +1,115 @@
+//! From a suspect to a run: a cycle that an analysis has found becomes a client with arguments, which is executed on the
+//! weak store. What is found is a history inside the level and outside `ser`, checked again before it is given.
+//!
+//! In reading order:
+//! - `rows`: what is in the tables when runs begin, and rows for tables that have none
+//! - `values`: what parameters may be
+//! - `footprint`: what a call does when it is alone
+//! - `arguments`: values for all parameters, the most promising ones first
+//! - `client`: who calls in which session and order, and who is expected to see whom
+//! - `search`: the runs
+
+mod arguments;
+mod client;
+mod footprint;
+mod rows;
+mod search;
+mod values;
+
+use std::time::Duration;
+
+use skew_model::{History, Level};
+use skew_sql::app::App;
+use skew_sql::error::Result;
+use skew_sql::explore::Client;
+use skew_sql::session::Database;
+
+use crate::summary::Summary;
+use crate::suspect::Suspect;
+
+/// How much may be tried for one suspect.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How many runs.
+    pub runs: u64,
+    /// How long: only so that nothing hangs, because where it ends depends on the machine.
+    pub time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { runs: 2_000, time: Duration::from_secs(2) }
+    }
+}
+
+/// What came of a suspect.
+#[derive(Clone, Debug)]
+pub enum Confirmation {
+    /// A run shows it.
+    Found(Box<Found>),
+    /// No run does.
+    NotFound {
+        /// Why, in words.
+        reason: String,
+        /// What was tried.
+        tried: Tried,
+    },
+}
+
+/// A client with a run that is not serializable.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The level.
+    pub level: Level,
+    /// Who calls what.
+    pub client: Client,
+    /// Which calls of the suspect are left in the client, by their number; the others are not needed.
+    pub calls: Vec<usize>,
+    /// Statements that have to come first, because the application has no rows to begin with.
+    pub setup: Vec<String>,
+    /// The history: inside the level and not serializable.
+    pub history: History,
+    /// What was tried.
+    pub tried: Tried,
+}
+
+/// How much was tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tried {
+    /// How many runs of single calls.
+    pub alone: u64,
+    /// How many clients, each with other arguments.
+    pub clients: u64,
+    /// How many runs of clients.
+    pub runs: u64,
+}
+
+/// Looks for a run that shows a suspect. The database holds the application and has a checkpoint; it is at the checkpoint
+/// again afterwards.
+pub fn confirm(
+    database: &Database,
+    app: &App,
+    summary: &Summary,
+    suspect: &Suspect,
+    limits: Limits,
+) -> Result<Confirmation> {
+    search::confirm(database, app, summary, suspect, limits)
+}
+
+impl Found {
+    /// The client as `skew explore` reads it.
+    pub fn client_text(&self) -> String {
+        client::text(&self.client)
+    }
+
+    /// The command that shows it again.
+    pub fn command(&self, file: &str) -> String {
+        let client = self.client_text();
+        // Texts in SQL have single quotes; the shell leaves the rest as it is.
+        let quoted = match client.contains(['\'']) && !client.contains(['"', '$', '`', '\\', '!']) {
+            true => format!("\"{client}\""),
+            false => format!("'{}'", client.replace('\'', r"'\''")),
+        };
+        format!("skew explore {file} --client {quoted} --level {}", self.level)
+    }
+}

@@ -1,0 +1,216 @@
+//! Suspects that become runs, and suspects that do not.
+
+use std::time::Duration;
+
+use skew_check::check;
+use skew_model::{Anomaly, Level};
+use skew_prove::confirm::{Confirmation, Found, Limits, confirm};
+use skew_prove::summary::build::Reading;
+use skew_prove::summary::{Outcome, Path, Summary, TermKind};
+use skew_prove::suspect::{Edge, EdgeKind, Place, Suspect, SuspectCall};
+
+use crate::{example, load};
+
+const LIMITS: Limits = Limits { runs: 400, time: Duration::from_secs(300) };
+
+/// `withdraw withdraw; 1 rw 2 account; 2 rw 1 account; 1.acct = 2.acct`: the calls, each on the way that does most, the
+/// dependencies with their tables, and what is the same.
+fn suspect(summary: &Summary, level: Level, text: &str) -> Suspect {
+    let mut parts = text.split(';').map(str::trim);
+    let mut suspect = Suspect { level, calls: vec![], edges: vec![], equal: vec![] };
+    for name in parts.next().expect("calls").split_whitespace() {
+        let program = summary.programs.iter().position(|program| program.name == name).expect("a program");
+        let paths = &summary.programs[program].paths;
+        let most = |path: &Path| {
+            let found = path.accesses.iter().filter(|access| access.outcome != Outcome::Missing);
+            (found.count(), path.accesses.len())
+        };
+        let path = (0..paths.len()).max_by_key(|path| most(&paths[*path])).expect("a way");
+        suspect.calls.push(SuspectCall { program, path });
+    }
+    let path = |call: usize| -> &Path {
+        let call = &suspect.calls[call];
+        &summary.programs[call.program].paths[call.path]
+    };
+    for part in parts {
+        let words: Vec<&str> = part.split_whitespace().collect();
+        let number = |word: &str| word.parse::<usize>().expect("a number") - 1;
+        if words[1] == "=" {
+            let place = |word: &str| {
+                let (call, name) = word.split_once('.').expect("a call and a parameter");
+                let call = number(call);
+                let parameters = &summary.programs[suspect.calls[call].program].parameters;
+                let parameter = parameters.iter().position(|one| one.name == name).expect("a parameter");
+                let kind = TermKind::Parameter(parameter);
+                Place { call, term: path(call).terms.iter().position(|term| term.kind == kind).expect("it is used") }
+            };
+            suspect.equal.push((place(words[0]), place(words[2])));
+            continue;
+        }
+        let (from, to) = (number(words[0]), number(words[2]));
+        let access = |call: usize, writes: bool| {
+            let accesses = &path(call).accesses;
+            let found = accesses.iter().position(|access| {
+                summary.facts.tables[&access.table].name == words[3]
+                    && if writes { !access.writes.is_empty() } else { !access.reads.is_empty() }
+            });
+            found.expect("an access")
+        };
+        let (kind, accesses) = match words[1] {
+            "so" => (EdgeKind::Session, None),
+            "wr" => (EdgeKind::WriteRead, Some((access(from, true), access(to, false)))),
+            "ww" => (EdgeKind::WriteWrite, Some((access(from, true), access(to, true)))),
+            "rw" => (EdgeKind::ReadWrite, Some((access(from, false), access(to, true)))),
+            other => panic!("{other} is no dependency"),
+        };
+        suspect.edges.push(Edge { from, to, kind, accesses });
+    }
+    suspect
+}
+
+fn confirmed(app: &str, level: Level, text: &str) -> Confirmation {
+    let (database, app) = load(app);
+    let reading = if level == Level::Mvrc { Reading::EachStatement } else { Reading::Once };
+    let summary = Summary::of(&database, &app, reading).expect("its procedures are there");
+    confirm(&database, &app, &summary, &suspect(&summary, level, text), LIMITS).expect("it runs")
+}
+
+/// The client that was found, and what it shows.
+#[track_caller]
+fn found(app: &str, level: Level, text: &str) -> (Box<Found>, Anomaly) {
+    match confirmed(app, level, text) {
+        Confirmation::Found(found) => {
+            assert!(check(&found.history, level).holds(), "inside {level}");
+            let verdict = check(&found.history, Level::Ser);
+            let anomaly = verdict.violation().expect("outside ser").anomaly;
+            (found, anomaly)
+        }
+        Confirmation::NotFound { reason, tried } => panic!("{reason}: {tried:?}"),
+    }
+}
+
+#[track_caller]
+fn not_found(app: &str, level: Level, text: &str) -> String {
+    match confirmed(app, level, text) {
+        Confirmation::Found(found) => panic!("{}", found.client_text()),
+        Confirmation::NotFound { reason, .. } => reason,
+    }
+}
+
+const LOST: &str = "withdraw withdraw; 1 rw 2 account; 2 rw 1 account; 1.acct = 2.acct";
+
+#[test]
+fn two_withdrawals_lose_an_update_below_snapshot_isolation() {
+    for level in [Level::Cc, Level::Pc, Level::Mvrc] {
+        let (found, anomaly) = found(&example("withdraw.sql"), level, LOST);
+        assert_eq!(anomaly, Anomaly::LostUpdate, "{level}");
+        assert_eq!(found.client_text(), "s1: withdraw(1, 1) | s2: withdraw(1, 1)");
+        let command =
+            format!("skew explore withdraw.sql --client 's1: withdraw(1, 1) | s2: withdraw(1, 1)' --level {level}");
+        assert_eq!(found.command("withdraw.sql"), command);
+        assert_eq!(found.tried.runs, 1, "the first run is the right one");
+    }
+}
+
+#[test]
+fn two_withdrawals_lose_nothing_at_snapshot_isolation() {
+    let reason = not_found(&example("withdraw.sql"), Level::Si, LOST);
+    assert_eq!(reason, "with 48 choices of arguments, every run at si is serializable");
+}
+
+const OVERDRAFT: &str = "
+    CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL);
+    CREATE PROCEDURE withdraw(acct int, amount int) LANGUAGE plpgsql AS $$
+    BEGIN
+      IF (SELECT sum(balance) FROM account) >= amount THEN
+        UPDATE account SET balance = balance - amount WHERE id = acct;
+      END IF;
+    END $$;
+    INSERT INTO account VALUES (1, 60), (2, 60)";
+
+#[test]
+fn accounts_that_need_not_be_the_same_are_different_ones() {
+    let (found, anomaly) = found(OVERDRAFT, Level::Si, "withdraw withdraw; 1 rw 2 account; 2 rw 1 account");
+    assert_eq!(anomaly, Anomaly::WriteSkew);
+    assert_eq!(found.client_text(), "s1: withdraw(2, 1) | s2: withdraw(1, 1)");
+}
+
+#[test]
+fn bids_are_counted_wrong_at_causal_consistency() {
+    let text = "store_bid store_bid; 1 rw 2 items; 2 rw 1 items; 1.item = 2.item";
+    let (found, anomaly) = found(&example("auction.sql"), Level::Cc, text);
+    assert_eq!(anomaly, Anomaly::LostUpdate);
+    assert_eq!(found.client_text(), "s1: store_bid(1, 1) | s2: store_bid(1, 1)");
+}
+
+const POSTS: &str = "
+    CREATE TABLE post (id int PRIMARY KEY, body int NOT NULL);
+    CREATE PROCEDURE write(what int) LANGUAGE plpgsql AS $$
+    BEGIN UPDATE post SET body = 1 WHERE id = what; END $$;
+    CREATE PROCEDURE look(one int, other int) LANGUAGE plpgsql AS $$
+    DECLARE a int; b int;
+    BEGIN
+      SELECT body INTO a FROM post WHERE id = one;
+      SELECT body INTO b FROM post WHERE id = other;
+    END $$;";
+
+#[test]
+fn two_readers_see_two_posts_in_different_orders() {
+    let app = format!("{POSTS} INSERT INTO post VALUES (1, 0), (2, 0)");
+    let text = "write look write look; 1 wr 2 post; 2 rw 3 post; 3 wr 4 post; 4 rw 1 post;
+        1.what = 2.one; 2.other = 3.what; 3.what = 4.one; 4.other = 1.what";
+    for level in [Level::Cc, Level::Psi] {
+        let (found, anomaly) = found(&app, level, text);
+        assert_eq!(anomaly, Anomaly::LongFork, "{level}");
+        assert_eq!(found.calls.len(), 4);
+    }
+    assert_eq!(not_found(&app, Level::Pc, text), "none of the runs that were tried is outside ser, up to 400 runs");
+}
+
+#[test]
+fn who_reads_only_sees_a_saving_without_the_check_before_it() {
+    let text = "balance write_check transact_saving; 1 rw 2 checking; 2 rw 3 saving; 3 wr 1 saving;
+        1.n = 2.n; 2.n = 3.n";
+    let (found, _) = found(&example("smallbank.sql"), Level::Si, text);
+    assert_eq!(found.client_text(), "s1: transact_saving('ann', 1) | s2: write_check('ann', 1) | s3: balance('ann')");
+    let expected = "skew explore smallbank.sql --client \"s1: transact_saving('ann', 1) | s2: write_check('ann', 1) | \
+        s3: balance('ann')\" --level si";
+    assert_eq!(found.command("smallbank.sql"), expected);
+}
+
+#[test]
+fn calls_that_are_not_needed_are_left_out() {
+    let text = "withdraw withdraw withdraw; 1 rw 2 account; 2 wr 3 account; 3 rw 1 account;
+        1.acct = 2.acct; 2.acct = 3.acct";
+    let (found, _) = found(&example("withdraw.sql"), Level::Cc, text);
+    assert_eq!(found.calls.len(), 2, "{}", found.client_text());
+}
+
+#[test]
+fn calls_of_a_session_stay_in_it() {
+    let text = "write look write look; 1 so 2; 2 rw 3 post; 3 so 4; 4 rw 1 post; 2.other = 3.what; 4.other = 1.what";
+    let app = format!("{POSTS} INSERT INTO post VALUES (1, 0), (2, 0)");
+    let (found, _) = found(&app, Level::Psi, text);
+    assert_eq!(found.client.sessions.len(), 2, "{}", found.client_text());
+}
+
+#[test]
+fn tables_without_rows_get_some() {
+    let text = "write look write look; 1 wr 2 post; 2 rw 3 post; 3 wr 4 post; 4 rw 1 post;
+        1.what = 2.one; 2.other = 3.what; 3.what = 4.one; 4.other = 1.what";
+    let (found, _) = found(POSTS, Level::Psi, text);
+    let expected = ["INSERT INTO post (id, body) VALUES ('1', '1')", "INSERT INTO post (id, body) VALUES ('2', '2')"];
+    assert_eq!(found.setup, expected);
+}
+
+#[test]
+fn what_takes_too_long_says_so() {
+    let (database, app) = load(&example("withdraw.sql"));
+    let summary = Summary::of(&database, &app, Reading::Once).expect("its procedures are there");
+    let suspect = suspect(&summary, Level::Si, LOST);
+    let limits = Limits { runs: 3, ..LIMITS };
+    let Ok(Confirmation::NotFound { reason, tried }) = confirm(&database, &app, &summary, &suspect, limits) else {
+        panic!("nothing is lost at si");
+    };
+    assert_eq!((reason.as_str(), tried.runs), ("none of the runs that were tried is outside ser, up to 3 runs", 3));
+}
