@@ -3,9 +3,13 @@
 //!
 //! In reading order:
 //! - [`summary`]: what each way through a procedure reads and writes
+//! - [`graph`]: dependencies between ways, and the cycles that a level allows
+//! - [`robust`]: whether every run is serializable at a level
 //! - [`suspect`]: calls that may not be serializable together
 //! - [`confirm`]: a suspect as a run that is executed
 
 pub mod confirm;
+pub mod graph;
+pub mod robust;
 pub mod summary;
 pub mod suspect;

@@ -2,6 +2,7 @@
 
 mod confirm;
 mod summaries;
+mod verdicts;
 
 use skew_sql::app::App;
 use skew_sql::session::{Client, Database, Options};

@@ -1,0 +1,273 @@
+//! Which values of a few transactions are equal, and what follows from it.
+
+use crate::graph::Graph;
+use crate::summary::{Access, AccessKind, Facts, Outcome, Path, TermId, TermKind};
+
+/// A partition of the values of transactions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Classes {
+    /// The nodes whose values there are.
+    nodes: Vec<usize>,
+    /// Where each node's values begin.
+    starts: Vec<usize>,
+    /// The class of each value: the smallest number of a value in it.
+    class: Vec<usize>,
+    /// The last two are one transaction.
+    doubled: bool,
+}
+
+/// That equalities contradict what is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Contradiction;
+
+/// The parts of a path that equalities have to do with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Parts {
+    constants: Vec<(TermId, String)>,
+    sums: Vec<(TermId, TermId, i64)>,
+    /// Columns that never change, of rows that were found: the value, the access, the column.
+    reads: Vec<(TermId, usize, usize)>,
+    fresh: Vec<TermId>,
+    /// Accesses that insert rows that stay.
+    inserts: Vec<usize>,
+    /// Accesses to rows of tables that stay as they are.
+    fixed: Vec<usize>,
+}
+
+impl Parts {
+    pub(super) fn of(path: &Path, facts: &Facts) -> Parts {
+        let mut parts = Parts::default();
+        for (term, value) in path.terms.iter().enumerate() {
+            match &value.kind {
+                TermKind::Constant(text) => parts.constants.push((term, text.clone())),
+                TermKind::Plus(base, by) => parts.sums.push((term, *base, *by)),
+                TermKind::Read { access, column } => {
+                    let row = &path.accesses[*access];
+                    let stays = facts.table(row.table).is_some_and(|table| table.is_constant(*column));
+                    if stays && row.outcome == Outcome::Found {
+                        parts.reads.push((term, *access, *column));
+                    }
+                }
+                TermKind::Fresh => parts.fresh.push(term),
+                TermKind::Parameter(_) | TermKind::Null | TermKind::Unknown => {}
+            }
+        }
+        for (at, access) in path.accesses.iter().enumerate() {
+            let Some(table) = facts.table(access.table) else { continue };
+            if !table.deleted && surely_inserts(access) {
+                parts.inserts.push(at);
+            }
+            if table.is_fixed() && access.outcome != Outcome::Open {
+                parts.fixed.push(at);
+            }
+        }
+        parts
+    }
+}
+
+impl Classes {
+    /// The values of transactions of these nodes, all different.
+    pub fn new(graph: &Graph<'_>, nodes: &[usize]) -> Classes {
+        let mut classes = Classes { nodes: Vec::new(), starts: Vec::new(), class: Vec::new(), doubled: false };
+        nodes.iter().for_each(|node| _ = classes.add(graph, *node));
+        classes
+    }
+
+    /// Another transaction; its place among them.
+    pub fn add(&mut self, graph: &Graph<'_>, node: usize) -> usize {
+        let start = self.class.len();
+        self.nodes.push(node);
+        self.starts.push(start);
+        self.class.extend(start..start + graph.path(node).terms.len());
+        self.nodes.len() - 1
+    }
+
+    /// The last transaction once more.
+    pub fn double(&mut self, graph: &Graph<'_>) {
+        let last = self.nodes.len() - 1;
+        let same = self.add(graph, self.nodes[last]);
+        for term in 0..graph.path(self.nodes[last]).terms.len() {
+            self.unite((last, term), (same, term));
+        }
+        self.doubled = true;
+    }
+
+    /// The node of a transaction.
+    pub fn node(&self, at: usize) -> usize {
+        self.nodes[at]
+    }
+
+    fn value(&self, at: usize, term: TermId) -> usize {
+        self.starts[at] + term
+    }
+
+    /// Whether two values are equal for sure.
+    pub fn are_equal(&self, one: (usize, TermId), other: (usize, TermId)) -> bool {
+        self.class[self.value(one.0, one.1)] == self.class[self.value(other.0, other.1)]
+    }
+
+    /// Two values are equal; whether that is new.
+    pub fn unite(&mut self, one: (usize, TermId), other: (usize, TermId)) -> bool {
+        let (one, other) = (self.class[self.value(one.0, one.1)], self.class[self.value(other.0, other.1)]);
+        let (kept, gone) = (one.min(other), one.max(other));
+        if kept == gone {
+            return false;
+        }
+        self.class.iter_mut().filter(|class| **class == gone).for_each(|class| *class = kept);
+        true
+    }
+
+    /// Only some of the transactions, in this order.
+    pub fn only(&self, graph: &Graph<'_>, kept: &[usize]) -> Classes {
+        let nodes: Vec<usize> = kept.iter().map(|at| self.nodes[*at]).collect();
+        let mut classes = Classes::new(graph, &nodes);
+        // The first value of each class among those that are kept.
+        let mut firsts = vec![usize::MAX; self.class.len()];
+        for (new, &at) in kept.iter().enumerate() {
+            for term in 0..graph.path(self.nodes[at]).terms.len() {
+                let (old, here) = (self.class[self.value(at, term)], classes.value(new, term));
+                firsts[old] = firsts[old].min(here);
+                classes.class[here] = firsts[old];
+            }
+        }
+        classes
+    }
+
+    /// Whether all its equalities are among the other's, for the same transactions.
+    pub fn is_within(&self, other: &Classes) -> bool {
+        self.nodes == other.nodes
+            && self.class.iter().enumerate().all(|(value, class)| other.class[value] == other.class[*class])
+    }
+
+    /// Which of two transactions are different ones.
+    fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let (count, doubled) = (self.nodes.len(), self.doubled);
+        let pairs = (0..count).flat_map(|one| (0..one).map(move |other| (one, other)));
+        pairs.filter(move |(one, other)| !(doubled && *other == 1 && *one == 2))
+    }
+
+    /// All equalities that follow.
+    pub fn close(&mut self, graph: &Graph<'_>) -> Result<(), Contradiction> {
+        loop {
+            let mut changed = false;
+            for (one, other) in self.pairs() {
+                changed |= self.follow(graph, one, other);
+            }
+            if !changed {
+                return self.check(graph);
+            }
+        }
+    }
+
+    /// What follows for the values of two transactions.
+    fn follow(&mut self, graph: &Graph<'_>, one: usize, other: usize) -> bool {
+        let (parts, other_parts) = (&graph.parts[self.nodes[one]], &graph.parts[self.nodes[other]]);
+        let mut changed = false;
+        for (term, text) in &parts.constants {
+            for (other_term, _) in other_parts.constants.iter().filter(|(_, other_text)| other_text == text) {
+                changed |= self.unite((one, *term), (other, *other_term));
+            }
+        }
+        for &(term, base, by) in &parts.sums {
+            for &(other_term, other_base, _) in other_parts.sums.iter().filter(|(_, _, other_by)| *other_by == by) {
+                if self.are_equal((one, base), (other, other_base)) {
+                    changed |= self.unite((one, term), (other, other_term));
+                } else if self.are_equal((one, term), (other, other_term)) {
+                    changed |= self.unite((one, base), (other, other_base));
+                }
+            }
+        }
+        let (path, other_path) = (graph.path(self.nodes[one]), graph.path(self.nodes[other]));
+        for &(term, access, column) in &parts.reads {
+            let row = &path.accesses[access];
+            for &(other_term, other_access, other_column) in &other_parts.reads {
+                let other_row = &other_path.accesses[other_access];
+                if column != other_column || row.table != other_row.table {
+                    continue;
+                }
+                let Some(table) = graph.summary.facts.table(row.table) else { continue };
+                // One row has one value there, and with a unique column one value has one row.
+                let are_equal = self.are_equal((one, term), (other, other_term));
+                if self.are_one_row(graph, (one, row), (other, other_row)) {
+                    changed |= self.unite((one, term), (other, other_term));
+                } else if are_equal && table.unique.iter().any(|unique| unique[..] == [column]) {
+                    for key in &table.key {
+                        if let (Some(value), Some(other_value)) = (row.value_of(*key), other_row.value_of(*key)) {
+                            changed |= self.unite((one, value), (other, other_value));
+                        }
+                    }
+                }
+            }
+        }
+        changed
+    }
+
+    /// Whether two accesses are to one row for sure.
+    pub fn are_one_row(&self, graph: &Graph<'_>, one: (usize, &Access), other: (usize, &Access)) -> bool {
+        if one.1.table != other.1.table {
+            return false;
+        }
+        let Some(table) = graph.summary.facts.table(one.1.table) else { return false };
+        let agree = |columns: &Vec<usize>| {
+            !columns.is_empty()
+                && columns.iter().all(|column| match (one.1.value_of(*column), other.1.value_of(*column)) {
+                    (Some(value), Some(other_value)) => {
+                        table.is_constant(*column) && self.are_equal((one.0, value), (other.0, other_value))
+                    }
+                    _ => false,
+                })
+        };
+        agree(&table.key) || table.unique.iter().any(agree)
+    }
+
+    /// Whether the equalities contradict each other, or what is known of rows.
+    fn check(&self, graph: &Graph<'_>) -> Result<(), Contradiction> {
+        let parts = |at: usize| &graph.parts[self.nodes[at]];
+        for at in 0..self.nodes.len() {
+            let sums = parts(at).sums.iter();
+            let is_itself =
+                |(term, base, by): &(TermId, TermId, i64)| *by != 0 && self.are_equal((at, *term), (at, *base));
+            if sums.clone().any(is_itself) {
+                return Err(Contradiction);
+            }
+        }
+        for (one, other) in self.pairs() {
+            let constants = parts(one).constants.iter().any(|(term, text)| {
+                let others = parts(other).constants.iter().filter(|(_, other_text)| other_text != text);
+                others
+                    .map(|(other_term, _)| *other_term)
+                    .any(|other_term| self.are_equal((one, *term), (other, other_term)))
+            });
+            let fresh = parts(one).fresh.iter().any(|term| {
+                parts(other).fresh.iter().any(|other_term| self.are_equal((one, *term), (other, *other_term)))
+            });
+            if constants || fresh || self.rows_contradict(graph, one, other) {
+                return Err(Contradiction);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether two transactions cannot both be: they insert one row that is never deleted, or one finds what the other
+    /// one does not although rows neither come nor go.
+    fn rows_contradict(&self, graph: &Graph<'_>, one: usize, other: usize) -> bool {
+        let (path, other_path) = (graph.path(self.nodes[one]), graph.path(self.nodes[other]));
+        let (parts, other_parts) = (&graph.parts[self.nodes[one]], &graph.parts[self.nodes[other]]);
+        let are_one = |at: usize, other_at: usize| {
+            self.are_one_row(graph, (one, &path.accesses[at]), (other, &other_path.accesses[other_at]))
+        };
+        let inserted =
+            parts.inserts.iter().any(|&at| other_parts.inserts.iter().any(|&other_at| are_one(at, other_at)));
+        let differs = |at: usize, other_at: usize| path.accesses[at].outcome != other_path.accesses[other_at].outcome;
+        inserted
+            || parts
+                .fixed
+                .iter()
+                .any(|&at| other_parts.fixed.iter().any(|&other_at| differs(at, other_at) && are_one(at, other_at)))
+    }
+}
+
+/// Whether an access inserts in every transaction that takes its path.
+pub(super) fn surely_inserts(access: &Access) -> bool {
+    access.kind == AccessKind::Insert && access.surely_writes()
+}

@@ -1,0 +1,126 @@
+//! Which accesses of two transactions can meet at a row, and what follows for their values.
+
+use crate::graph::Graph;
+use crate::summary::facts::TableFacts;
+use crate::summary::{Access, AccessKind, Cell, Outcome, TermId, TermKind};
+use crate::suspect::EdgeKind;
+
+/// A dependency that two transactions can have.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Dependency {
+    /// Who comes later, by its number in the graph.
+    pub to: usize,
+    /// Why.
+    pub kind: EdgeKind,
+    /// The access of the first one, and that of the later one.
+    pub accesses: (usize, usize),
+    /// What they meet at.
+    pub cells: Vec<Cell>,
+    /// The values that have to be the same, of the first one and of the later one.
+    pub equal: Vec<(TermId, TermId)>,
+}
+
+/// All dependencies from a node.
+pub(super) fn leaving(graph: &Graph<'_>, node: usize) -> Vec<Dependency> {
+    let first = graph.path(node);
+    let mut found = Vec::new();
+    for to in 0..graph.nodes.len() {
+        let later = graph.path(to);
+        for (at, one) in first.accesses.iter().enumerate() {
+            for (other_at, other) in later.accesses.iter().enumerate() {
+                let Some(table) = graph.summary.facts.table(one.table).filter(|_| one.table == other.table) else {
+                    continue;
+                };
+                let Some(equal) =
+                    same_row(table, one, other, |term| &first.terms[term].kind, |term| &later.terms[term].kind)
+                else {
+                    continue;
+                };
+                for kind in [EdgeKind::WriteRead, EdgeKind::WriteWrite, EdgeKind::ReadWrite] {
+                    let cells = meeting(table, kind, one, other);
+                    if !cells.is_empty() {
+                        found.push(Dependency { to, kind, accesses: (at, other_at), cells, equal: equal.clone() });
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The dependencies from a node that differ in what follows from them: in whom they lead to, in their kind, in what has to
+/// be equal, and in the row at which they arrive.
+pub(super) fn different(graph: &Graph<'_>, node: usize) -> Vec<Dependency> {
+    let mut kept: Vec<Dependency> = Vec::new();
+    let row = |edge: &Dependency| {
+        let access = &graph.path(edge.to).accesses[edge.accesses.1];
+        let column = edge.cells.iter().any(|cell| matches!(cell, Cell::Column(_)));
+        (access.table, access.row.clone(), column, access.conditional, access.looped)
+    };
+    for edge in &graph.edges[node] {
+        let is_like = |known: &Dependency| {
+            (known.to, known.kind, &known.equal) == (edge.to, edge.kind, &edge.equal) && row(known) == row(edge)
+        };
+        if !kept.iter().any(is_like) {
+            kept.push(edge.clone());
+        }
+    }
+    kept
+}
+
+/// The values that have to be equal for two accesses to be to one row; `None` if they cannot be.
+fn same_row<'t>(
+    table: &TableFacts,
+    one: &Access,
+    other: &Access,
+    kind_of_one: impl Fn(TermId) -> &'t TermKind,
+    kind_of_other: impl Fn(TermId) -> &'t TermKind,
+) -> Option<Vec<(TermId, TermId)>> {
+    // Rows without a key are never the same if each is made by its own insert.
+    if table.key.is_empty() && one.kind == AccessKind::Insert && other.kind == AccessKind::Insert {
+        return None;
+    }
+    let mut equal = Vec::new();
+    for (column, value) in &one.row {
+        let Some(other_value) = other.value_of(*column).filter(|_| table.is_constant(*column)) else { continue };
+        match (kind_of_one(*value), kind_of_other(other_value)) {
+            (TermKind::Null, _) | (_, TermKind::Null) => return None,
+            (TermKind::Fresh, TermKind::Fresh) => return None,
+            (TermKind::Constant(one), TermKind::Constant(other)) if one != other => return None,
+            _ => equal.push((*value, other_value)),
+        }
+    }
+    Some(equal)
+}
+
+/// What a dependency of a kind can be about.
+fn meeting(table: &TableFacts, kind: EdgeKind, first: &Access, later: &Access) -> Vec<Cell> {
+    let (of_first, of_later) = match kind {
+        EdgeKind::WriteRead => (&first.writes, &later.reads),
+        EdgeKind::WriteWrite => (&first.writes, &later.writes),
+        EdgeKind::ReadWrite => (&first.reads, &later.writes),
+        EdgeKind::Session => return Vec::new(),
+    };
+    let cells = of_first.intersection(of_later).copied();
+    cells.filter(|cell| can_meet(table, kind, *cell, first, later)).collect()
+}
+
+fn can_meet(table: &TableFacts, kind: EdgeKind, cell: Cell, first: &Access, later: &Access) -> bool {
+    use AccessKind::{Delete, Insert};
+    let stays = !table.deleted;
+    match kind {
+        // Who finds a row has not read that it was deleted, and who does not has not read that it was inserted.
+        EdgeKind::WriteRead if cell == Cell::Existence => match (first.kind, later.outcome) {
+            (Delete, Outcome::Found) | (Insert, Outcome::Missing) => false,
+            _ => true,
+        },
+        EdgeKind::WriteRead => later.outcome != Outcome::Missing,
+        // Where nothing is deleted a row is inserted once, before everything else.
+        EdgeKind::WriteWrite => !(stays && later.kind == Insert),
+        EdgeKind::ReadWrite if stays && later.kind == Insert => {
+            cell == Cell::Existence && first.outcome != Outcome::Found
+        }
+        EdgeKind::ReadWrite => true,
+        EdgeKind::Session => false,
+    }
+}

@@ -1,0 +1,62 @@
+//! The graph of an application: what ways through its programs can depend on each other, and the cycles that a level
+//! allows.
+//!
+//! A node is a [way](crate::summary::Path) through a program and stands for any number of transactions that take it. An
+//! edge says that one of them can depend on another one, *if* values of the two are equal. A level allows only cycles of
+//! a certain form (Bernardi and Gotsman 2016, Cerone, Gotsman and Yang 2017; for the levels that databases lock at,
+//! Beillahi, Bouajjani and Enea 2019 and Vandevoort, Ketsman, Koch and Neven 2021): one transaction reads what a second
+//! one overwrites, although a chain of dependencies leads from the second one back to the first. [`search`] looks for such
+//! a chain with all equalities that its edges imply, over any number of transactions; if there is none, every run is
+//! serializable.
+
+pub mod classes;
+pub mod edges;
+pub mod rules;
+pub mod search;
+
+use crate::summary::{Path, Summary};
+
+/// A way through a program, by numbers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Node {
+    /// The program.
+    pub program: usize,
+    /// The way through it.
+    pub path: usize,
+}
+
+/// All nodes and the dependencies between them.
+#[derive(Clone, Debug)]
+pub struct Graph<'s> {
+    /// What it is made of.
+    pub summary: &'s Summary,
+    /// The nodes.
+    pub nodes: Vec<Node>,
+    /// The dependencies that leave each node.
+    pub edges: Vec<Vec<edges::Dependency>>,
+    /// The same, without those that lead to the same row in the same way.
+    steps: Vec<Vec<edges::Dependency>>,
+    /// What equalities have to do with, of each node.
+    parts: Vec<classes::Parts>,
+}
+
+impl<'s> Graph<'s> {
+    /// The graph of some of the programs, by their numbers.
+    pub fn of(summary: &'s Summary, programs: &[usize]) -> Graph<'s> {
+        let nodes: Vec<Node> = programs
+            .iter()
+            .flat_map(|&program| (0..summary.programs[program].paths.len()).map(move |path| Node { program, path }))
+            .collect();
+        let mut graph = Graph { summary, nodes, edges: Vec::new(), steps: Vec::new(), parts: Vec::new() };
+        graph.parts = (0..graph.nodes.len()).map(|node| classes::Parts::of(graph.path(node), &summary.facts)).collect();
+        graph.edges = (0..graph.nodes.len()).map(|node| edges::leaving(&graph, node)).collect();
+        graph.steps = (0..graph.nodes.len()).map(|node| edges::different(&graph, node)).collect();
+        graph
+    }
+
+    /// The way that a node stands for.
+    pub fn path(&self, node: usize) -> &'s Path {
+        let Node { program, path } = self.nodes[node];
+        &self.summary.programs[program].paths[path]
+    }
+}

@@ -1,0 +1,142 @@
+//! Which cycles a level allows.
+//!
+//! A cycle is T1 -rw-> T2 → … → Tm → T1: T1 does not see T2, although T2 comes before it. What differs between levels is
+//! which dependency may lead back to T1, and who may have written what T1 writes.
+
+use skew_model::Level;
+
+use crate::summary::build::Reading;
+use crate::summary::{Access, AccessKind, Outcome};
+use crate::suspect::EdgeKind;
+
+/// What a level allows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rules {
+    /// The level.
+    pub level: Level,
+    /// Session order counts as a dependency.
+    pub sessions: bool,
+    /// Which dependencies may lead back.
+    pub back: Back,
+    /// Who excludes whom.
+    pub exclusion: Exclusion,
+}
+
+/// Which dependencies may lead back to T1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Back {
+    /// `si`: T1 must overwrite what Tm read.
+    ReadWrite,
+    /// `pc`: T1 must overwrite what Tm read or wrote.
+    Overwrite,
+    /// `psi`: there must be a second anti-dependency somewhere.
+    SecondReadWrite,
+    /// `cc`: something must be overwritten a second time somewhere.
+    SecondOverwrite,
+    /// `ra`, `ec`: T1 may not both see and not see T2.
+    NotDirectly,
+    /// `rc`: T1 may see T2 with a later read.
+    Later,
+    /// `mvrc`: T1 must come to it with a later statement, or overwrite what Tm read.
+    LaterStatement,
+}
+
+/// Who excludes whom from being concurrent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exclusion {
+    /// Nobody.
+    None,
+    /// `psi`: who writes the same cells as T1 and is not seen by it.
+    Neighbours,
+    /// `si`: everybody who writes the same cells as T1: none of the others is seen by it.
+    Everybody,
+    /// `mvrc`: everybody who writes rows that T1 has written by then.
+    Locks,
+}
+
+impl Rules {
+    /// What a level allows; `None` if it is serializable anyway, or not a level that transactions can be run at.
+    pub fn of(level: Level, sessions: bool) -> Option<Rules> {
+        let (back, exclusion) = match level {
+            Level::Rc => (Back::Later, Exclusion::None),
+            Level::Ra => (Back::NotDirectly, Exclusion::None),
+            Level::Ec => (Back::NotDirectly, Exclusion::None),
+            Level::Cc => (Back::SecondOverwrite, Exclusion::None),
+            Level::Pc => (Back::Overwrite, Exclusion::None),
+            Level::Psi => (Back::SecondReadWrite, Exclusion::Neighbours),
+            Level::Si => (Back::ReadWrite, Exclusion::Everybody),
+            Level::Mvrc => (Back::LaterStatement, Exclusion::Locks),
+            _ => return None,
+        };
+        Some(Rules { level, sessions: sessions && level != Level::Ec, back, exclusion })
+    }
+
+    /// How transactions read at this level.
+    pub fn reading(level: Level) -> Reading {
+        match level {
+            Level::Ru | Level::Rc | Level::Mvrc => Reading::EachStatement,
+            _ => Reading::Once,
+        }
+    }
+
+    /// Whether what an access reads can be overwritten before the transaction ends.
+    pub fn is_vulnerable(&self, access: &Access) -> bool {
+        // Only a database that locks keeps others away: who changes a row under its lock reads what it overwrites.
+        match self.level {
+            Level::Psi | Level::Si => !(access.locks && access.outcome == Outcome::Found),
+            Level::Mvrc => {
+                let changes = matches!(access.kind, AccessKind::Update | AccessKind::Delete);
+                !(access.locks && access.outcome == Outcome::Found)
+                    && !(changes && access.single && access.outcome == Outcome::Found)
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether it matters that there is another anti-dependency on the way, and that something is overwritten there.
+    pub fn asks_for(&self) -> (bool, bool) {
+        match self.back {
+            Back::SecondReadWrite => (true, false),
+            Back::SecondOverwrite => (true, true),
+            _ => (false, false),
+        }
+    }
+
+    /// Whether a dependency may lead back to T1.
+    pub fn leads_back(&self, cycle: &Leading<'_>) -> bool {
+        let overwrites = matches!(cycle.kind, EdgeKind::ReadWrite | EdgeKind::WriteWrite);
+        match self.back {
+            Back::ReadWrite => cycle.kind == EdgeKind::ReadWrite,
+            Back::Overwrite => overwrites,
+            Back::SecondReadWrite => cycle.kind == EdgeKind::ReadWrite || cycle.read_writes,
+            Back::SecondOverwrite => overwrites || cycle.read_writes || cycle.overwrites,
+            Back::NotDirectly => overwrites || cycle.length > 2,
+            Back::Later => {
+                overwrites
+                    || cycle.length > 2
+                    || cycle.kind == EdgeKind::Session
+                    || cycle.back.is_none_or(|back| back.number >= cycle.out.number)
+            }
+            Back::LaterStatement => {
+                cycle.kind == EdgeKind::ReadWrite || cycle.back.is_some_and(|back| back.number > cycle.out.number)
+            }
+        }
+    }
+}
+
+/// A chain that is about to be closed.
+#[derive(Clone, Copy, Debug)]
+pub struct Leading<'a> {
+    /// How many transactions it has.
+    pub length: usize,
+    /// The dependency that leads back.
+    pub kind: EdgeKind,
+    /// The access with which T1 reads what T2 overwrites.
+    pub out: &'a Access,
+    /// The access of T1 that the dependency leads back to.
+    pub back: Option<&'a Access>,
+    /// There is another anti-dependency on the way.
+    pub read_writes: bool,
+    /// Something is overwritten on the way.
+    pub overwrites: bool,
+}

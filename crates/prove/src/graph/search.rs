@@ -1,0 +1,445 @@
+//! The search for a cycle that a level allows, over any number of transactions.
+//!
+//! T1 reads what T2 overwrites. From T2 the search goes along dependencies, and keeps what the values of the transaction
+//! that it has come to are equal to among the values of T1 and T2: nothing else of the way behind matters. There are
+//! finitely many such states, so the search ends. Of two ways to the same place the one with fewer equalities is kept,
+//! since equalities only ever exclude.
+//!
+//! Only shortest cycles are looked for: two transactions that surely write one cell depend on each other, so unless they
+//! are neighbours in the cycle there is a shorter one.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::graph::Graph;
+use crate::graph::classes::{Classes, surely_inserts};
+use crate::graph::edges::Dependency;
+use crate::graph::rules::{Exclusion, Leading, Rules};
+use crate::summary::{Access, AccessKind, Cell, Outcome, Path};
+use crate::suspect::{Edge, EdgeKind, Place, Suspect, SuspectCall};
+
+/// The places of T1, T2 and the transaction that the search has come to among the classes.
+const FIRST: usize = 0;
+const SECOND: usize = 1;
+const HERE: usize = 2;
+
+/// So many states are visited for one pair of T1 and T2.
+const MOST_STATES: usize = 4_000;
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Searched {
+    /// The cycles, the shortest of each kind, fewest transactions first.
+    pub suspects: Vec<Suspect>,
+    /// How many pairs of T1 and T2 were looked at.
+    pub pairs: usize,
+    /// How many states were visited.
+    pub states: usize,
+    /// Something was left out.
+    pub limit: Option<String>,
+}
+
+/// Looks for all cycles that the rules allow. Programs that are protected are serializable among themselves.
+pub fn search(graph: &Graph<'_>, rules: &Rules, is_protected: &dyn Fn(usize) -> bool) -> Searched {
+    let mut searched = Searched::default();
+    let mut found: BTreeMap<String, Suspect> = BTreeMap::new();
+    for first in 0..graph.nodes.len() {
+        for out in graph.edges[first].iter().filter(|edge| edge.kind == EdgeKind::ReadWrite) {
+            let protected = is_protected(graph.nodes[first].program) && is_protected(graph.nodes[out.to].program);
+            if protected || !rules.is_vulnerable(&graph.path(first).accesses[out.accesses.0]) {
+                continue;
+            }
+            let mut chain = Chain { graph, rules, is_protected, first, out, states: Vec::new() };
+            let Some(start) = chain.start() else { continue };
+            searched.pairs += 1;
+            let suspect = chain.run(start);
+            searched.states += chain.states.len();
+            if chain.states.len() >= MOST_STATES {
+                searched.limit = Some(format!("{MOST_STATES} states for one pair of transactions"));
+            }
+            if let Some(suspect) = suspect {
+                let kept = found.entry(signature(graph, &suspect)).or_insert_with(|| suspect.clone());
+                if suspect.calls.len() < kept.calls.len() {
+                    *kept = suspect;
+                }
+            }
+        }
+    }
+    searched.suspects = found.into_values().collect();
+    searched.suspects.sort_by_key(|suspect| suspect.calls.len());
+    searched
+}
+
+/// What makes two cycles the same anomaly: their programs and the kinds of their dependencies, wherever one begins.
+fn signature(graph: &Graph<'_>, suspect: &Suspect) -> String {
+    let mut parts: Vec<String> = suspect
+        .edges
+        .iter()
+        .map(|edge| {
+            let table = edge.accesses.and_then(|(from, _)| {
+                let call = &suspect.calls[edge.from];
+                let path = &graph.summary.programs[call.program].paths[call.path];
+                graph.summary.facts.table(path.accesses[from].table)
+            });
+            let table = table.map_or("", |table| &table.name);
+            format!("{} {} {table}", suspect.calls[edge.from].program, edge.kind.name())
+        })
+        .collect();
+    let smallest = (0..parts.len()).min_by_key(|at| [&parts[*at..], &parts[..*at]].concat()).unwrap_or(0);
+    parts.rotate_left(smallest);
+    parts.join(", ")
+}
+
+/// The search from one pair of T1 and T2.
+struct Chain<'g, 's> {
+    graph: &'g Graph<'s>,
+    rules: &'g Rules,
+    is_protected: &'g dyn Fn(usize) -> bool,
+    first: usize,
+    out: &'g Dependency,
+    states: Vec<State>,
+}
+
+/// How far a chain has come.
+struct State {
+    /// The values of T1, T2 and the transaction that it has come to.
+    classes: Classes,
+    read_writes: bool,
+    overwrites: bool,
+    length: usize,
+    /// The transaction surely writes what T1 writes: they are neighbours, or the cycle is not a shortest one.
+    must_close: bool,
+    /// The access with which it was entered, if that hits a row.
+    entered: Vec<usize>,
+    parent: Option<usize>,
+    via: Option<Dependency>,
+}
+
+impl Chain<'_, '_> {
+    fn start(&self) -> Option<State> {
+        let graph = self.graph;
+        let mut classes = Classes::new(graph, &[self.first, self.out.to]);
+        for (one, other) in &self.out.equal {
+            classes.unite((FIRST, *one), (SECOND, *other));
+        }
+        classes.double(graph);
+        classes.close(graph).ok()?;
+        let writes_same = self.surely_conflict(&classes, (FIRST, &self.evidence_out()), (SECOND, &self.evidence_in()));
+        let excluded = match self.rules.exclusion {
+            Exclusion::None => false,
+            _ => writes_same,
+        };
+        if excluded || self.would_be_seen(&classes, SECOND, false) {
+            return None;
+        }
+        Some(State {
+            classes,
+            read_writes: false,
+            overwrites: false,
+            length: 2,
+            must_close: false,
+            entered: self.evidence_in(),
+            parent: None,
+            via: None,
+        })
+    }
+
+    fn run(&mut self, start: State) -> Option<Suspect> {
+        let mut at_node: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        self.states.push(start);
+        let mut queue = VecDeque::from([0]);
+        while let Some(at) = queue.pop_front() {
+            if let Some(back) = self.back(at) {
+                return Some(self.suspect(at, &back));
+            }
+            if self.states[at].must_close || self.states.len() >= MOST_STATES {
+                continue;
+            }
+            for next in self.steps(at) {
+                let known = at_node.entry(next.classes.node(HERE)).or_default();
+                let is_known = known.iter().map(|at| &self.states[*at]).any(|known| {
+                    known.read_writes == next.read_writes
+                        && known.overwrites == next.overwrites
+                        && known.must_close == next.must_close
+                        && known.length.min(3) == next.length.min(3)
+                        && known.classes.is_within(&next.classes)
+                });
+                if !is_known {
+                    known.push(self.states.len());
+                    queue.push_back(self.states.len());
+                    self.states.push(next);
+                }
+            }
+        }
+        None
+    }
+
+    /// A dependency that leads from here back to T1.
+    fn back(&self, at: usize) -> Option<Dependency> {
+        let state = &self.states[at];
+        let here = state.classes.node(HERE);
+        let session = self.rules.sessions.then(|| session_to(self.first));
+        let back = self.graph.edges[here].iter().filter(|edge| edge.to == self.first).chain(session.iter());
+        back.filter(|edge| self.closes(state, edge)).min_by_key(|edge| std::cmp::Reverse(edge.kind)).cloned()
+    }
+
+    fn closes(&self, state: &State, edge: &Dependency) -> bool {
+        let graph = self.graph;
+        let here = state.classes.node(HERE);
+        let (path, first) = (graph.path(here), graph.path(self.first));
+        let back = (edge.kind != EdgeKind::Session).then(|| &first.accesses[edge.accesses.1]);
+        let leading = Leading {
+            length: state.length,
+            kind: edge.kind,
+            out: &first.accesses[self.out.accesses.0],
+            back,
+            read_writes: state.read_writes,
+            overwrites: state.overwrites,
+        };
+        let unprotected = !(self.protects(here) && self.protects(self.first));
+        let counts = unprotected || edge.kind == EdgeKind::Session || edge.kind == EdgeKind::WriteRead;
+        if !counts || !self.rules.leads_back(&leading) {
+            return false;
+        }
+        let mut classes = state.classes.clone();
+        for (one, other) in &edge.equal {
+            // In loops the other accesses were those of other iterations.
+            if !path.terms[*one].looped && !first.terms[*other].looped {
+                classes.unite((HERE, *one), (FIRST, *other));
+            }
+        }
+        if classes.close(graph).is_err() || self.is_excluded_after_all(&classes, state) {
+            return false;
+        }
+        if matches!(self.rules.exclusion, Exclusion::Neighbours | Exclusion::Everybody)
+            && edge.kind == EdgeKind::ReadWrite
+        {
+            // What T1 overwrites it writes for sure in this cycle.
+            let mut evidence = self.evidence_out();
+            evidence.push(edge.accesses.1);
+            let with_second = self.surely_conflict(&classes, (FIRST, &evidence), (SECOND, &self.evidence_in()));
+            let with_last = self.surely_conflict(&classes, (FIRST, &evidence), (HERE, &state.entered));
+            if with_second || with_last || self.would_have_come_back(state, &classes, edge) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether later equalities exclude the transaction that the chain has come to.
+    fn is_excluded_after_all(&self, classes: &Classes, state: &State) -> bool {
+        if !matches!(self.rules.exclusion, Exclusion::Everybody | Exclusion::Locks) {
+            return false;
+        }
+        self.surely_conflict(classes, (FIRST, &self.evidence_out()), (HERE, &state.entered))
+    }
+
+    /// Whether Tm has read a column of a row that T2, which it sees, has deleted, and that T1 changes: somebody must have
+    /// inserted the row again, and with it what T1 writes, without being seen by T1. (Where one transaction that is delayed
+    /// is enough, the others come one after the other and see T2.)
+    fn would_have_come_back(&self, state: &State, classes: &Classes, edge: &Dependency) -> bool {
+        let deleted = &self.graph.path(self.out.to).accesses[self.out.accesses.1];
+        let changed = &self.graph.path(self.first).accesses[edge.accesses.1];
+        deleted.kind == AccessKind::Delete
+            && changed.kind == AccessKind::Update
+            && (self.rules.exclusion == Exclusion::Everybody || !state.read_writes)
+            && !edge.cells.contains(&Cell::Existence)
+            && classes.are_one_row(self.graph, (SECOND, deleted), (FIRST, changed))
+    }
+
+    /// The transactions that depend on the one that the chain has come to.
+    fn steps(&self, at: usize) -> Vec<State> {
+        let here = self.states[at].classes.node(HERE);
+        let sessions = if self.rules.sessions { 0..self.graph.nodes.len() } else { 0..0 };
+        // Those without equalities first: they make others superfluous.
+        let sessions: Vec<Dependency> = sessions.map(session_to).collect();
+        let state = &self.states[at];
+        // Where sessions lead everywhere, other dependencies are only needed if the level asks for them.
+        let is_needed = |edge: &&Dependency| {
+            let (read_writes, overwrites) = self.rules.asks_for();
+            !self.rules.sessions
+                || (read_writes && !state.read_writes && edge.kind == EdgeKind::ReadWrite)
+                || (overwrites && !state.overwrites && edge.kind == EdgeKind::WriteWrite)
+        };
+        let edges = sessions.iter().chain(self.graph.steps[here].iter().filter(is_needed));
+        edges.filter_map(|edge| self.step(at, edge)).collect()
+    }
+
+    fn step(&self, at: usize, edge: &Dependency) -> Option<State> {
+        let graph = self.graph;
+        let state = &self.states[at];
+        let here = state.classes.node(HERE);
+        let mut classes = state.classes.clone();
+        let next = classes.add(graph, edge.to);
+        for (one, other) in &edge.equal {
+            if !graph.path(here).terms[*one].looped {
+                classes.unite((HERE, *one), (next, *other));
+            }
+        }
+        classes.close(graph).ok()?;
+        if self.is_excluded_after_all(&classes, state) {
+            return None;
+        }
+        let classes = classes.only(graph, &[FIRST, SECOND, next]);
+        let entered = match edge.kind {
+            EdgeKind::Session => Vec::new(),
+            _ => hit(graph.path(edge.to), edge.accesses.1, &edge.cells, edge.kind != EdgeKind::WriteRead),
+        };
+        if self.would_be_seen(&classes, HERE, true) {
+            return None;
+        }
+        let with_first = self.surely_conflict(&classes, (FIRST, &self.evidence_out()), (HERE, &entered));
+        let with_second = self.surely_conflict(&classes, (SECOND, &self.evidence_in()), (HERE, &entered));
+        let is_third = state.parent.is_none();
+        match self.rules.exclusion {
+            Exclusion::Everybody | Exclusion::Locks if with_first => return None,
+            Exclusion::Locks => {}
+            _ if with_second && !is_third => return None,
+            Exclusion::Neighbours | Exclusion::Everybody if with_second && edge.kind == EdgeKind::ReadWrite => {
+                return None;
+            }
+            _ => {}
+        }
+        let unprotected = !(self.protects(here) && self.protects(edge.to));
+        let (read_writes, overwrites) = self.rules.asks_for();
+        Some(State {
+            classes,
+            read_writes: state.read_writes || (read_writes && edge.kind == EdgeKind::ReadWrite && unprotected),
+            overwrites: state.overwrites || (overwrites && edge.kind == EdgeKind::WriteWrite && unprotected),
+            length: state.length + 1,
+            must_close: with_first && self.rules.exclusion != Exclusion::Locks,
+            entered,
+            parent: Some(at),
+            via: Some(edge.clone()),
+        })
+    }
+
+    fn protects(&self, node: usize) -> bool {
+        (self.is_protected)(self.graph.nodes[node].program)
+    }
+
+    /// The accesses of T1 that hit a row for sure, because T2 overwrites what they read there.
+    fn evidence_out(&self) -> Vec<usize> {
+        hit(self.graph.path(self.first), self.out.accesses.0, &self.out.cells, false)
+    }
+
+    /// The access of T2 that overwrites what T1 has read.
+    fn evidence_in(&self) -> Vec<usize> {
+        vec![self.out.accesses.1]
+    }
+
+    /// Whether T1 has found a row that another transaction surely inserts, and would have seen all of it.
+    fn would_be_seen(&self, classes: &Classes, at: usize, later: bool) -> bool {
+        use crate::graph::rules::Back;
+        let seen = match self.rules.back {
+            // Nobody after T2 is seen either.
+            Back::ReadWrite | Back::Overwrite => true,
+            Back::SecondReadWrite | Back::SecondOverwrite | Back::NotDirectly => !later,
+            Back::Later | Back::LaterStatement => false,
+        };
+        if !seen {
+            return false;
+        }
+        let (first, other) = (self.graph.path(self.first), self.graph.path(classes.node(at)));
+        other.accesses.iter().filter(|access| surely_inserts(access)).any(|inserted| {
+            let stays = self.graph.summary.facts.table(inserted.table).is_some_and(|table| !table.deleted);
+            stays
+                && first.accesses.iter().any(|access| {
+                    access.outcome == Outcome::Found
+                        && !surely_inserts(access)
+                        && classes.are_one_row(self.graph, (FIRST, access), (at, inserted))
+                })
+        })
+    }
+
+    /// Whether two transactions surely write one cell (at `mvrc`: one row, which the first one has locked).
+    fn surely_conflict(&self, classes: &Classes, one: (usize, &[usize]), other: (usize, &[usize])) -> bool {
+        let (path, other_path) = (self.graph.path(classes.node(one.0)), self.graph.path(classes.node(other.0)));
+        let locks = self.rules.exclusion == Exclusion::Locks;
+        if locks && one.0 != FIRST {
+            return false;
+        }
+        // Transactions that the database orders are not concurrent either.
+        if !locks && self.protects(classes.node(one.0)) && self.protects(classes.node(other.0)) {
+            return true;
+        }
+        let split = self.graph.path(self.first).accesses[self.out.accesses.0].number;
+        let writes = |path: &Path, at: usize, evidence: &[usize]| {
+            let access = &path.accesses[at];
+            (!access.writes.is_empty() || (locks && access.locks)) && is_sure(path, at, evidence)
+        };
+        (0..path.accesses.len()).filter(|at| writes(path, *at, one.1)).any(|at| {
+            let access = &path.accesses[at];
+            // At `mvrc` only what T1 has done before the others come counts.
+            if locks && access.number > split {
+                return false;
+            }
+            (0..other_path.accesses.len()).filter(|other_at| writes(other_path, *other_at, other.1)).any(|other_at| {
+                let other_access = &other_path.accesses[other_at];
+                (locks || meet(access, other_access))
+                    && classes.are_one_row(self.graph, (one.0, access), (other.0, other_access))
+            })
+        })
+    }
+
+    fn suspect(&self, at: usize, back: &Dependency) -> Suspect {
+        let mut steps = Vec::new();
+        let mut state = at;
+        while let Some(parent) = self.states[state].parent {
+            steps.push(self.states[state].via.clone().expect("who has a parent was stepped to"));
+            state = parent;
+        }
+        steps.reverse();
+        let nodes = [self.first, self.out.to].into_iter().chain(steps.iter().map(|step| step.to));
+        let calls: Vec<SuspectCall> = nodes
+            .map(|node| SuspectCall { program: self.graph.nodes[node].program, path: self.graph.nodes[node].path })
+            .collect();
+        let all: Vec<&Dependency> = [self.out].into_iter().chain(&steps).chain([back]).collect();
+        let mut edges = Vec::new();
+        let mut equal = Vec::new();
+        for (from, edge) in all.iter().enumerate() {
+            let to = (from + 1) % calls.len();
+            let accesses = (edge.kind != EdgeKind::Session).then_some(edge.accesses);
+            edges.push(Edge { from, to, kind: edge.kind, accesses });
+            equal.extend(
+                edge.equal
+                    .iter()
+                    .map(|(one, other)| (Place { call: from, term: *one }, Place { call: to, term: *other })),
+            );
+        }
+        Suspect { level: self.rules.level, calls, edges, equal }
+    }
+}
+
+fn session_to(to: usize) -> Dependency {
+    Dependency { to, kind: EdgeKind::Session, accesses: (0, 0), cells: Vec::new(), equal: Vec::new() }
+}
+
+fn meet(one: &Access, other: &Access) -> bool {
+    one.writes.intersection(&other.writes).next().is_some()
+}
+
+/// An access that hits a row for sure, because a dependency is about more than whether the row is there, or because it
+/// writes.
+fn hit(path: &Path, access: usize, cells: &[Cell], writes: bool) -> Vec<usize> {
+    let writes = writes && !path.accesses[access].writes.is_empty();
+    let columns = cells.iter().any(|cell| matches!(cell, Cell::Column(_)));
+    if writes || columns { vec![access] } else { Vec::new() }
+}
+
+/// Whether an access surely finds its row: always, or because another access to the same row did.
+fn is_sure(path: &Path, at: usize, evidence: &[usize]) -> bool {
+    let access = &path.accesses[at];
+    if access.conditional {
+        return evidence.contains(&at);
+    }
+    (access.outcome == Outcome::Found && !access.looped)
+        || evidence.iter().any(|other| {
+            let other = &path.accesses[*other];
+            // Missing rows are not found again, and a row that was not there may have been inserted.
+            access.outcome != Outcome::Missing
+                && other.table == access.table
+                && !other.row.is_empty()
+                && access.row.len() == other.row.len()
+                && other.row.iter().all(|(column, value)| access.value_of(*column) == Some(*value))
+        })
+}
