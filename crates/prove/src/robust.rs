@@ -32,6 +32,15 @@ impl Default for Question {
     }
 }
 
+/// Sets of programs that are robust.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RobustSets {
+    /// The largest ones, by the names of the programs.
+    pub sets: Vec<Vec<String>>,
+    /// The limit that was hit, if one was.
+    pub limit: Option<String>,
+}
+
 /// An application that is being asked about.
 pub struct Robustness {
     /// Read once: what a transaction finds it finds again.
@@ -55,6 +64,42 @@ impl Robustness {
             Reading::Once => &self.once,
             Reading::EachStatement => &self.each_statement,
         }
+    }
+
+    /// The largest sets of programs without a cycle, by name.
+    pub fn largest_robust_sets(&self, level: Level, question: &Question) -> RobustSets {
+        let names: Vec<String> = self.summary(level).programs.iter().map(|program| program.name.clone()).collect();
+        let mut sets: Vec<Vec<String>> = Vec::new();
+        // A part of a robust set is robust, so a set is looked at only if all sets with one program fewer are.
+        let mut last: Vec<Vec<usize>> = vec![Vec::new()];
+        let mut limit = None;
+        while !last.is_empty() {
+            let mut next: Vec<Vec<usize>> = Vec::new();
+            for set in &last {
+                for program in set.last().map_or(0, |last| last + 1)..names.len() {
+                    let larger = [&set[..], &[program]].concat();
+                    let parts_are_robust = (0..larger.len()).all(|left_out| {
+                        let part: Vec<usize> = [&larger[..left_out], &larger[left_out + 1..]].concat();
+                        last.contains(&part)
+                    });
+                    if !parts_are_robust {
+                        continue;
+                    }
+                    let programs = larger.iter().map(|at| names[*at].clone()).collect();
+                    let searched = self.cycles(level, &Question { programs, ..question.clone() });
+                    limit = limit.or(searched.limit);
+                    if searched.suspects.is_empty() {
+                        next.push(larger);
+                    }
+                }
+            }
+            let is_part = |set: &Vec<usize>| next.iter().any(|larger| set.iter().all(|one| larger.contains(one)));
+            let largest = last.iter().filter(|set| !set.is_empty() && !is_part(set));
+            sets.extend(largest.map(|set| set.iter().map(|at| names[*at].clone()).collect()));
+            last = next;
+        }
+        sets.sort_by_key(|set| std::cmp::Reverse(set.len()));
+        RobustSets { sets, limit }
     }
 
     /// The cycles that a level allows; none means that every run is serializable.
