@@ -15,7 +15,7 @@ use skew_sql::types::{Type, quote};
 
 use super::footprint::{Footprint, Footprints};
 use super::rows::Rows;
-use super::values::{self, Hint, Wanted};
+use super::values::{self, Candidate, Hint, Wanted};
 use crate::summary::{Access, AccessKind, Cell, Outcome, Path, Summary, TermKind};
 use crate::suspect::{Edge, EdgeKind, Place, Suspect};
 
@@ -67,8 +67,8 @@ pub(super) fn clients(
         for call in &calls {
             footprints.of(database, app, call)?;
         }
-        let cost: usize = chosen.iter().sum();
-        let score = 64 * (score(case, &calls, footprints) - classes.alike(&candidates, &chosen)) - cost as i64;
+        let cost: u32 = chosen.iter().zip(&candidates).map(|(at, values)| values[*at].cost).sum();
+        let score = 64 * (score(case, &calls, footprints) - classes.alike(&candidates, &chosen)) - i64::from(cost);
         scored.push((score, calls));
         if !advance(&mut chosen, &candidates) {
             break;
@@ -86,7 +86,7 @@ pub(super) fn clients(
 }
 
 /// The next combination; false: that was the last.
-fn advance(chosen: &mut [usize], candidates: &[Vec<String>]) -> bool {
+fn advance(chosen: &mut [usize], candidates: &[Vec<Candidate>]) -> bool {
     for (at, values) in chosen.iter_mut().zip(candidates) {
         *at += 1;
         if *at < values.len() {
@@ -98,8 +98,8 @@ fn advance(chosen: &mut [usize], candidates: &[Vec<String>]) -> bool {
 }
 
 /// Leaves out the least promising values until there are not too many combinations.
-fn shorten(candidates: &mut [Vec<String>], of_parameters: &[Vec<usize>]) {
-    let product = |candidates: &[Vec<String>], classes: &BTreeSet<usize>| {
+fn shorten(candidates: &mut [Vec<Candidate>], of_parameters: &[Vec<usize>]) {
+    let product = |candidates: &[Vec<Candidate>], classes: &BTreeSet<usize>| {
         classes.iter().fold(1_usize, |product, class| product.saturating_mul(candidates[*class].len()))
     };
     let together: BTreeSet<usize> = (0..candidates.len()).collect();
@@ -108,21 +108,25 @@ fn shorten(candidates: &mut [Vec<String>], of_parameters: &[Vec<usize>]) {
         alone.map(|classes| (classes, MOST_ALONE)).chain([(together, MOST_TOGETHER)]).collect();
     for (classes, most) in groups {
         while product(candidates, &classes) > most {
-            let longest = classes.iter().copied().max_by_key(|class| candidates[*class].len());
-            let Some(longest) = longest.filter(|class| candidates[*class].len() > 1) else { break };
-            candidates[longest].pop();
+            let several = classes.iter().copied().filter(|class| candidates[*class].len() > 1);
+            let last = several.max_by_key(|class| candidates[*class].last().map(|candidate| candidate.cost));
+            let Some(last) = last else { break };
+            candidates[last].pop();
         }
     }
 }
 
 /// Values that have to be the same, as classes.
+#[derive(Default)]
 struct Classes {
     /// For each call and parameter, its class.
     of_parameters: Vec<Vec<usize>>,
     types: Vec<Type>,
     hints: Vec<BTreeSet<Hint>>,
     /// What the class has to be.
-    constants: Vec<Option<String>>,
+    constants: Vec<Option<Candidate>>,
+    /// Where a way asks for NULL.
+    nulls: BTreeSet<usize>,
     /// A class, and how much more than another class's value it is.
     shifts: Vec<(usize, usize, i64)>,
 }
@@ -134,8 +138,7 @@ impl Classes {
             same.join(*one, *other);
         }
         let mut numbers: BTreeMap<Place, usize> = BTreeMap::new();
-        let mut classes =
-            Classes { of_parameters: vec![], types: vec![], hints: vec![], constants: vec![], shifts: vec![] };
+        let mut classes = Classes::default();
         for (call, taken) in case.suspect.calls.iter().enumerate() {
             let (program, path) = (&case.summary.programs[taken.program], case.path(call));
             let mut own = Vec::new();
@@ -167,7 +170,15 @@ impl Classes {
         for (term, known) in path.terms.iter().enumerate() {
             let Some(class) = class_of(term) else { continue };
             match &known.kind {
-                TermKind::Constant(text) => self.constants[class] = Some(text.trim_matches('\'').to_owned()),
+                TermKind::Constant(text) => self.constants[class] = Some(Candidate::new(text.trim_matches('\''), 0)),
+                TermKind::Null => self.constants[class] = Some(Candidate::null(true)),
+                TermKind::Parameter(number) => {
+                    let program = &case.summary.programs[case.suspect.calls[call].program];
+                    let is_null = format!("{} IS NULL", program.parameters[*number].name);
+                    if path.decisions.iter().any(|decision| decision.eq_ignore_ascii_case(&is_null)) {
+                        self.nulls.insert(class);
+                    }
+                }
                 TermKind::Read { access, column } => {
                     let table = path.accesses[*access].table;
                     self.hints[class].insert(Hint { table, column: *column, wanted: Wanted::There });
@@ -216,46 +227,49 @@ impl Classes {
         }
     }
 
-    fn candidates(&self, rows: &Rows, catalog: &Catalog) -> Vec<Vec<String>> {
-        let mut candidates: Vec<Vec<String>> = Vec::new();
+    fn candidates(&self, rows: &Rows, catalog: &Catalog) -> Vec<Vec<Candidate>> {
+        let mut candidates: Vec<Vec<Candidate>> = Vec::new();
         for (class, ty) in self.types.iter().enumerate() {
             candidates.push(match &self.constants[class] {
                 Some(constant) => vec![constant.clone()],
-                None => values::candidates(*ty, &self.hints[class], rows, catalog),
+                None => {
+                    let mut values = values::candidates(*ty, &self.hints[class], rows, catalog);
+                    values.push(Candidate::null(self.nulls.contains(&class)));
+                    values.sort_by_key(|candidate| candidate.cost);
+                    values
+                }
             });
         }
         for (class, base, by) in &self.shifts {
-            let shifted = candidates[*class].iter().filter_map(|value| value.parse::<i64>().ok()?.checked_sub(*by));
-            let shifted: Vec<String> = shifted.map(|value| value.to_string()).collect();
-            for value in shifted.into_iter().take(2) {
-                if !candidates[*base].contains(&value) {
+            let values =
+                candidates[*class].iter().filter_map(|candidate| candidate.value.as_ref()?.parse::<i64>().ok());
+            let shifted: Vec<i64> = values.filter_map(|value| value.checked_sub(*by)).take(2).collect();
+            for value in shifted {
+                let value = Candidate::new(value.to_string(), 1);
+                if !candidates[*base].iter().any(|known| known.value == value.value) {
                     let second = 1.min(candidates[*base].len());
                     candidates[*base].insert(second, value);
                 }
             }
         }
-        for values in candidates.iter_mut().filter(|values| values.is_empty()) {
-            values.push("1".to_owned());
-        }
         candidates
     }
 
-    fn calls(&self, case: Case<'_>, candidates: &[Vec<String>], chosen: &[usize], catalog: &Catalog) -> Calls {
+    fn calls(&self, case: Case<'_>, candidates: &[Vec<Candidate>], chosen: &[usize], catalog: &Catalog) -> Calls {
         let calls = case.suspect.calls.iter().zip(&self.of_parameters);
         let call = calls.map(|(call, classes)| {
             let program = &case.summary.programs[call.program];
-            let values = classes
-                .iter()
-                .zip(&program.parameters)
-                .map(|(class, parameter)| values::literal(&candidates[*class][chosen[*class]], parameter.ty, catalog));
+            let values = classes.iter().zip(&program.parameters).map(|(class, parameter)| {
+                values::literal(candidates[*class][chosen[*class]].value.as_deref(), parameter.ty, catalog)
+            });
             format!("{}({})", quote::identifier(&program.name), values.collect::<Vec<_>>().join(", "))
         });
         call.collect()
     }
 
     /// How many pairs of values are the same without need.
-    fn alike(&self, candidates: &[Vec<String>], chosen: &[usize]) -> i64 {
-        let value = |class: usize| &candidates[class][chosen[class]];
+    fn alike(&self, candidates: &[Vec<Candidate>], chosen: &[usize]) -> i64 {
+        let value = |class: usize| &candidates[class][chosen[class]].value;
         let mut count = 0;
         for one in 0..chosen.len() {
             for other in 0..one {

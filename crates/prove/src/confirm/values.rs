@@ -22,6 +22,28 @@ pub(super) struct Hint {
     pub(super) wanted: Wanted,
 }
 
+/// A value that may be tried: NULL, or a text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Candidate {
+    pub(super) value: Option<String>,
+    /// How little it promises.
+    pub(super) cost: u32,
+}
+
+/// What NULL costs where nothing speaks for it.
+const NULL_COST: u32 = 9;
+
+impl Candidate {
+    pub(super) fn new(value: impl Into<String>, cost: u32) -> Candidate {
+        Candidate { value: Some(value.into()), cost }
+    }
+
+    /// NULL, where a way needs it or where nothing speaks for it.
+    pub(super) fn null(is_needed: bool) -> Candidate {
+        Candidate { value: None, cost: if is_needed { 0 } else { NULL_COST } }
+    }
+}
+
 /// Whether some row is to have it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Wanted {
@@ -32,9 +54,15 @@ pub(super) enum Wanted {
 }
 
 /// Values for something of this type about which so much is known.
-pub(super) fn candidates(ty: Type, hints: &BTreeSet<Hint>, rows: &Rows, catalog: &Catalog) -> Vec<String> {
+pub(super) fn candidates(ty: Type, hints: &BTreeSet<Hint>, rows: &Rows, catalog: &Catalog) -> Vec<Candidate> {
+    let priced = |values: Vec<String>, first: u32, step: u32| {
+        let costs = (0_u32..).map(move |at| first + at * step);
+        values.into_iter().zip(costs).map(|(value, cost)| Candidate::new(value, cost)).collect::<Vec<_>>()
+    };
     if hints.is_empty() {
-        return of_type(ty, rows, catalog);
+        // Elements of arrays are more often keys than amounts.
+        let step = if kind::element(ty, catalog).is_some() { 2 } else { 3 };
+        return priced(of_type(ty, rows, catalog), 0, step);
     }
     let mut there: Vec<(usize, &str)> = Vec::new();
     for value in hints.iter().flat_map(|hint| rows.values(hint.table, hint.column)) {
@@ -49,14 +77,18 @@ pub(super) fn candidates(ty: Type, hints: &BTreeSet<Hint>, rows: &Rows, catalog:
     let there: Vec<String> = there.take(OF_A_COLUMN).collect();
     let taken: BTreeSet<&str> = hints.iter().flat_map(|hint| rows.values(hint.table, hint.column)).collect();
     let new = new_values(ty, &taken, catalog);
-    match hints.iter().any(|hint| hint.wanted == Wanted::There) {
-        true => there.into_iter().chain(new.into_iter().take(1)).collect(),
-        false => new.into_iter().chain(there.into_iter().take(1)).collect(),
-    }
+    let (there, new) = match hints.iter().any(|hint| hint.wanted == Wanted::There) {
+        true => (priced(there, 0, 2), priced(new.into_iter().take(1).collect(), 7, 0)),
+        false => (priced(there.into_iter().take(1).collect(), 5, 0), priced(new, 0, 1)),
+    };
+    let mut values: Vec<Candidate> = there.into_iter().chain(new).collect();
+    values.sort_by_key(|candidate| candidate.cost);
+    values
 }
 
 /// As it is written in a call.
-pub(super) fn literal(value: &str, ty: Type, catalog: &Catalog) -> String {
+pub(super) fn literal(value: Option<&str>, ty: Type, catalog: &Catalog) -> String {
+    let Some(value) = value else { return "NULL".to_owned() };
     let base = kind::base(Typed::from(ty), catalog).ty;
     let is_plain = [Type::INT4, Type::INT8, Type::NUMERIC, Type::FLOAT8, Type::BOOL].contains(&base);
     match base == Type::BOOL {
@@ -85,7 +117,7 @@ fn of_type(ty: Type, rows: &Rows, catalog: &Catalog) -> Vec<String> {
     match kind::category(base, catalog) {
         'N' => {
             let most = largest(rows);
-            let mut values = vec![1, most, most.saturating_mul(10).saturating_add(MUCH), 0, -1];
+            let mut values = vec![1, most.saturating_mul(10).saturating_add(MUCH), most, 0, -1];
             let mut seen = BTreeSet::new();
             values.retain(|value| seen.insert(*value));
             values.into_iter().map(|value| value.to_string()).collect()
@@ -117,7 +149,7 @@ fn arrays(element: Type, rows: &Rows, catalog: &Catalog) -> Vec<String> {
     match &values[..] {
         [] => vec!["{}".to_owned()],
         [only] => vec![one(only), "{}".to_owned()],
-        [first, second, ..] => vec![one(first), format!("{{{first},{second}}}"), one(second), "{}".to_owned()],
+        [first, second, ..] => vec![one(first), one(second), format!("{{{first},{second}}}"), "{}".to_owned()],
     }
 }
 
