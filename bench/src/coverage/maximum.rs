@@ -26,11 +26,12 @@ fn histories(harness: &Harness, level: Level, limit: u64) -> io::Result<Option<u
     let (program, state) = harness.program();
     let mut states = HashSet::new();
     let mut failure = Ok(());
-    let explored = explore(&config(level), ExploreLimits { max_runs: limit }, program, |run| {
-        failure = must_not_fail(run);
-        states.insert(state.take());
-        if failure.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
+    let explored =
+        explore(&config(level), ExploreLimits { max_runs: limit, ..ExploreLimits::default() }, program, |run| {
+            failure = must_not_fail(run);
+            states.insert(state.take());
+            if failure.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
     failure?;
     let explored = explored.map_err(io::Error::other)?;
     Ok((explored.end == End::Complete).then_some(states.len()))

@@ -4,6 +4,7 @@
 //! - [`facts`], with `values`, `present`, `versions`: the history resolved: who committed, who read from whom, what no
 //!   order can explain
 //! - [`oracle`]: the definition read literally, over all commit orders; every engine is tested against it
+//! - [`Outline`]: the same for a few transactions as bits, by a search that gives up early
 //! - `base`, `graph`, `clock`, `writers`: what every commit order respects, and graphs and clocks as flat arrays
 //! - `static_edges`, `causal`: what `rc`, `ra`, `ec` and `cc` force, by counting and by clocks
 //! - `events`, `reach`, `saturate`: the prefix levels, `psi` and mixtures as events in time, and what follows
@@ -26,6 +27,7 @@ mod explain;
 pub mod facts;
 mod graph;
 pub mod oracle;
+mod outline;
 mod present;
 mod reach;
 mod refine;
@@ -41,3 +43,4 @@ mod writers;
 pub use checker::{Checker, Options, check};
 pub use decide::Limits;
 pub use facts::{Assumptions, Facts};
+pub use outline::Outline;

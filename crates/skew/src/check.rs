@@ -125,7 +125,7 @@ impl Check {
 
     /// How many runs [`Check::explore`] may make.
     pub fn max_runs(self, max_runs: u64) -> Check {
-        Check { limits: ExploreLimits { max_runs }, ..self }
+        Check { limits: ExploreLimits { max_runs, ..self.limits }, ..self }
     }
 
     /// Runs the program until a run fails, or as often as asked.

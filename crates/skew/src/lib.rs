@@ -71,8 +71,8 @@ pub use skew_check::check as check_history;
 pub use skew_model::{Anomaly, History, Level, Verdict};
 pub use skew_store::{
     AsyncSession, AsyncTransaction, Choice, Config, Content, Database, Db, Ended, Entry, Error, ExploreLimits,
-    Explored, Failure, FromValue, Interleaving, JoinHandle, Pick, Reads, Recency, Run, Session, Strategy, Transaction,
-    Value, picks, run, strategies,
+    Explored, Failure, FromValue, Interleaving, JoinHandle, Pick, Reads, Recency, RefusedRuns, Run, Session, Strategy,
+    Transaction, Value, picks, run, strategies,
 };
 
 #[cfg(doctest)]

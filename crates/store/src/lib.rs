@@ -71,7 +71,7 @@ pub use convert::FromValue;
 pub use database::Database;
 pub use db::{Db, JoinHandle};
 pub use error::{Ended, Error};
-pub use explore::{End, ExploreLimits, Explored, NotRepeatable, explore};
+pub use explore::{End, ExploreLimits, Explored, NotRepeatable, RefusedRuns, explore};
 pub use picks::Pick;
 pub use record::{Footprint, FootprintStep};
 pub use run::{Config, Failure, Interleaving, Run, run};

@@ -95,6 +95,11 @@ impl<V> Op<V> {
         self.number & LOCKED != 0 && matches!(self.action(), Action::Read(..))
     }
 
+    /// Whether it was not undone and takes back nothing that was done before.
+    pub(crate) fn stands_alone(&self) -> bool {
+        !self.is_locked() && !matches!(self.from, UNDONE_WRITE | UNDONE_READ | WITHDRAWAL)
+    }
+
     /// Whether it returned the last version.
     pub(crate) fn freshness(&self) -> Freshness {
         if self.number & STALE == 0 { Freshness::Last } else { Freshness::Stale }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use skew_model::{History, Level, Witness};
+use skew_check::{Checker, Options as CheckOptions};
+use skew_model::{History, Level, Scope, Witness};
 
 use crate::choice::Choice;
 use crate::database::Database;
@@ -179,9 +180,22 @@ impl Run {
         self.database.shared.lock().store.key_names()
     }
 
-    /// The history by which the run is judged: see [`crate::store::Store::judged_history`].
-    pub(crate) fn judged_history(&self) -> History {
-        self.database.shared.lock().store.judged_history(Value::literal)
+    /// Whether a transaction has a level like this.
+    pub(crate) fn has_level(&self, is_it: impl Fn(Level) -> bool) -> bool {
+        self.database.shared.lock().store.records.iter().any(|record| is_it(record.level))
+    }
+
+    /// Whether its history is within a level, what rolled-back transactions have read included. `None` is unknown.
+    ///
+    /// Exploration at `pc`, `psi`, `si`, `ser` and `mvrc` leaves out what is not within the levels that were asked for.
+    pub fn is_within(&self, scope: Scope) -> Option<bool> {
+        let state = self.database.shared.lock();
+        if let Some(holds) = state.store.judged_outline().and_then(|outline| outline.holds(scope)) {
+            return Some(holds);
+        }
+        let history = state.store.judged_history(Value::literal);
+        drop(state);
+        Checker::new(&history, CheckOptions::default()).holds(scope)
     }
 
     /// Where its transactions come in the program, in the same order.

@@ -1,14 +1,16 @@
 //! What a store tells of itself: the history, who read from whom, and what exploration has to know.
 
 use rustc_hash::FxHashMap;
+use skew_check::Outline;
 use skew_model::{History, Key, Literal, TxnId};
 
-use crate::log::{Action, Statement};
-use crate::record::{Footprint, FootprintStep, status};
+use crate::engine::State;
+use crate::log::{Action, Op, Statement};
+use crate::record::{Footprint, FootprintStep, Times, status};
 use crate::spaces::NAMES;
 use crate::store::Store;
 use crate::tale::{Judged, Tale};
-use crate::versions::Txn;
+use crate::versions::{INIT, Txn};
 
 /// A history, with what it leaves out of each operation.
 #[derive(Clone, Debug)]
@@ -55,6 +57,32 @@ impl<V: Clone> Store<V> {
         self.tale(Judged::AllCommitted, &mut |key| self.key_name(key).into_owned(), &mut literal).history
     }
 
+    /// The same history in outline; `None` where statements of several operations, scans, real time or what was undone or
+    /// forgotten play a part, which outlines do not have.
+    pub(crate) fn judged_outline(&self) -> Option<Outline> {
+        if self.engine.base != 0 || self.times == Times::Told || self.checkpoint.is_some() {
+            return None;
+        }
+        let mut outline = Outline::default();
+        for (txn, record) in (0..).zip(&self.records) {
+            let (ops, commits) = (self.ops(txn), self.engine.txn(txn).state == State::Committed);
+            if !record.scans.is_empty() || ops.len() != self.statements_of(txn).len() {
+                return None;
+            }
+            outline.begin(record.session, record.level);
+            for op in ops {
+                match op.action() {
+                    Action::Read(INIT, _) => outline.read(op.key, None),
+                    Action::Read(source, _) => outline.read(op.key, Some(source as usize)),
+                    Action::Write { .. } if commits => outline.write(op.key),
+                    Action::Write { .. } | Action::OwnRead(_) => {}
+                    Action::UndoneWrite | Action::UndoneRead | Action::Withdrawal(_) => return None,
+                }
+            }
+        }
+        Some(outline)
+    }
+
     fn tale(
         &self,
         judged: Judged,
@@ -97,9 +125,10 @@ impl<V: Clone> Store<V> {
 
     fn footprint(&self, txn: Txn) -> Footprint {
         let record = self.record(txn);
-        let counts = self.counting(txn);
-        let steps = self.ops(txn).iter().zip(counts).filter_map(|(op, counts)| match op.action() {
-            _ if counts == Counts::No => None,
+        let ops = self.ops(txn);
+        let counts = if ops.iter().all(Op::stands_alone) { Vec::new() } else { self.counting(txn) };
+        let steps = ops.iter().enumerate().filter_map(|(at, op)| match op.action() {
+            _ if counts.get(at) == Some(&Counts::No) => None,
             Action::Write { .. } => Some(FootprintStep::Write { key: op.key }),
             Action::Read(source, write) => Some(FootprintStep::Read { key: op.key, source: self.place(source), write }),
             Action::OwnRead(_) | Action::UndoneWrite | Action::UndoneRead | Action::Withdrawal(_) => None,

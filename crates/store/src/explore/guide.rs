@@ -1,6 +1,6 @@
 //! The choice that follows a plan, then the fixed policy, and remembers what it passed by.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use skew_model::SessionId;
 
 use super::plan::Plan;
@@ -16,8 +16,17 @@ pub(crate) struct Guide {
     pub(crate) refusable: FxHashSet<Place>,
     /// Who was refused.
     pub(crate) refused: FxHashSet<Place>,
-    /// The alternatives of each read that had some.
-    pub(crate) candidates: FxHashMap<(Place, u32), Vec<Option<Place>>>,
+    /// The reads that had alternatives, in the order in which they were made.
+    pub(crate) candidates: Vec<Asked>,
+}
+
+/// A read that had alternatives.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) reader: Place,
+    /// How many reads of other transactions' writes its transaction had made before.
+    pub(crate) number: u32,
+    pub(crate) sources: Vec<Option<Place>>,
 }
 
 impl Guide {
@@ -34,7 +43,8 @@ impl Choice for Guide {
                 planned.and_then(|session| sessions.iter().position(|&other| other == session)).unwrap_or(0)
             }
             Point::Source(read) => {
-                self.candidates.insert((read.reader, read.number), read.sources.to_vec());
+                let (reader, number, sources) = (read.reader, read.number, read.sources.to_vec());
+                self.candidates.push(Asked { reader, number, sources });
                 let step = self.begun.checked_sub(1).and_then(|at| self.plan.steps.get(at));
                 let planned = step.and_then(|step| step.sources.get(read.number as usize));
                 let at = planned.and_then(|planned| read.sources.iter().position(|source| source == planned));

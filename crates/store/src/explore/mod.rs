@@ -28,7 +28,6 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashSet;
-use skew_check::{Checker, Options as CheckOptions};
 use skew_model::{Level, Scope, Status};
 
 use crate::db::Db;
@@ -40,7 +39,7 @@ use crate::sight::explorable;
 use crate::store::Strength;
 use crate::strategies::Random;
 use count::count_through;
-use guide::Guide;
+use guide::{Asked, Guide};
 use plan::{Plan, Step, Trace, TraceRead, TraceTxn};
 use reorder::Execution;
 
@@ -49,11 +48,24 @@ use reorder::Execution;
 pub struct ExploreLimits {
     /// How many runs it may make.
     pub max_runs: u64,
+    /// Whether transactions are also refused.
+    pub refused: RefusedRuns,
+}
+
+/// Whether exploration also makes the runs in which transactions are refused because of a conflict.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum RefusedRuns {
+    /// It does, so that what programs do about it is explored too.
+    #[default]
+    Made,
+    /// Only histories in which everybody who wants to commit does so. What hangs off a run in which somebody is refused
+    /// has that refusal too, so that none of these histories is lost.
+    LeftOut,
 }
 
 impl Default for ExploreLimits {
     fn default() -> Self {
-        ExploreLimits { max_runs: 1_000_000 }
+        ExploreLimits { max_runs: 1_000_000, refused: RefusedRuns::Made }
     }
 }
 
@@ -173,8 +185,7 @@ const RANDOM_RUNS: u64 = 200;
 /// Whether transactions of the run have to be told apart by more than whom they read from: where they overlap within
 /// one task, see what is not committed, or bring real time along.
 fn needs_counting(run: &Run) -> bool {
-    let counted = |print: &Footprint| matches!(print.level, Level::Ru | Level::Sser);
-    run.overlaps() || run.footprints().iter().any(counted)
+    run.overlaps() || run.has_level(|level| matches!(level, Level::Ru | Level::Sser))
 }
 
 /// A program that is explored.
@@ -232,9 +243,9 @@ impl<F: Fn(Db) + Clone + 'static> Explorer<F> {
                 explored.end = End::MaxRuns;
                 break;
             }
-            let Guided { run, guide } = self.make(plan);
+            let Guided { run, mut guide } = self.make(plan);
             explored.runs += 1;
-            let trace = trace(&run, &guide);
+            let trace = trace(&run, &mut guide);
             is_explorable(&run, &trace, &guide.plan)?;
             if run.scans() && run.key_names().len() > self.keys.len() {
                 return Ok(Ended::NewKey(run.key_names()));
@@ -253,7 +264,9 @@ impl<F: Fn(Db) + Clone + 'static> Explorer<F> {
                 None => explored.end = End::Undecided,
             }
             push_siblings(&guide.plan, &trace, &execution, &mut waiting);
-            push_refusals(&guide.plan, &trace, &execution, &mut refusals, &mut waiting);
+            if self.limits.refused == RefusedRuns::Made {
+                push_refusals(&guide.plan, &trace, &execution, &mut refusals, &mut waiting);
+            }
         }
         Ok(Ended::So(explored))
     }
@@ -324,7 +337,8 @@ fn push_refusals(
     }
 }
 
-fn trace(run: &Run, guide: &Guide) -> Trace {
+fn trace(run: &Run, guide: &mut Guide) -> Trace {
+    let mut asked = std::mem::take(&mut guide.candidates).into_iter().peekable();
     let txns = run.footprints().into_iter().zip(run.lineage()).map(|(print, lineage)| {
         let mut number = 0;
         let mut reads = Vec::new();
@@ -332,7 +346,10 @@ fn trace(run: &Run, guide: &Guide) -> Trace {
         for step in &print.steps {
             match *step {
                 FootprintStep::Read { key, source, .. } => {
-                    let candidates = guide.candidates.get(&(print.place, number)).cloned().unwrap_or_default();
+                    let is_earlier = |asked: &Asked| asked.reader == print.place && asked.number < number;
+                    while asked.next_if(is_earlier).is_some() {}
+                    let is_it = |asked: &Asked| asked.reader == print.place && asked.number == number;
+                    let candidates = asked.next_if(is_it).map(|asked| asked.sources).unwrap_or_default();
                     reads.push(TraceRead { key, source, candidates });
                     number += 1;
                 }
@@ -340,6 +357,7 @@ fn trace(run: &Run, guide: &Guide) -> Trace {
                 FootprintStep::Write { .. } => {}
             }
         }
+        while asked.next_if(|asked| asked.reader == print.place).is_some() {}
         let Footprint { place, level, status, reads: mode, .. } = print;
         let (task, after) = (lineage.task.0, lineage.after.clone());
         let (refused, refusable) = (guide.refused.contains(&place), guide.refusable.contains(&place));
@@ -360,6 +378,5 @@ fn judge(run: &Run, trace: &Trace, execution: &Execution<'_>) -> Option<bool> {
     if !refused.all(|position| execution.may_be_refused(position)) {
         return Some(false);
     }
-    let history = run.judged_history();
-    Checker::new(&history, CheckOptions::default()).holds(Scope::Declared)
+    run.is_within(Scope::Declared)
 }

@@ -122,9 +122,14 @@ fn runs_until(history: &History, level: Level) -> Option<u64> {
 
 fn is_explored(history: &History, level: Level) -> bool {
     let wanted = done(history);
-    let explored = explore(&Config::new(level), ExploreLimits { max_runs: 300_000 }, program(history), |run| {
-        if done(&run.history()) == wanted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
+    let explored = explore(
+        &Config::new(level),
+        ExploreLimits { max_runs: 300_000, ..ExploreLimits::default() },
+        program(history),
+        |run| {
+            if done(&run.history()) == wanted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        },
+    );
     let explored = explored.expect("these programs are repeatable");
     assert_ne!(explored.end, End::MaxRuns, "{level}\n{history}");
     explored.end == End::Stopped

@@ -1,20 +1,30 @@
-//! Exploration finds exactly the histories that the oracle accepts, each once, and at `rc`, `ra` and `cc` makes no other
-//! run: every small program, at every level.
+//! Exploration finds exactly the histories that the definition accepts, each once, and at `rc`, `ra` and `cc` makes no
+//! other run: every small program, at every level.
 //!
-//! `SKEW_EXHAUSTIVE=1 cargo test --release -p skew-store completeness` takes all programs of up to three sessions of two
-//! transactions of two operations over two keys, at all levels, which takes hours: `SKEW_DONE=100000` leaves out what has
-//! been done already, so many programs of each worker. Without it, the smaller ones and a sample.
+//! `SKEW_EXHAUSTIVE=1 cargo test --release -p skew-store completeness -- --nocapture` takes all programs of up to three
+//! sessions of two transactions of two operations over two keys. That takes hours, in chunks that say when they are done:
+//! `SKEW_DONE=100000` leaves out so many programs, `SKEW_WORKERS=1` takes one processor only. Without it, the smaller ones
+//! and a sample.
+//!
+//! Exploration at `pc`, `psi`, `si` and `ser` is exploration at `cc` with a filter, and at `mvrc` at `rc`. So there each
+//! program is explored at `rc`, `ra` and `cc`, and what is found is put to the filters of all the others; and at every
+//! level by itself with `SKEW_EVERY=1` all of them, by default one in 16.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
-use skew_check::{Assumptions, Checker, Facts, Options as CheckOptions, oracle};
+use skew_check::{Assumptions, Facts, oracle};
 use skew_model::{History, HistoryBuilder, Level, OpKind, Scope, Status, TxnId};
 use skew_store::choice::Place;
 use skew_store::picks::Exhaustive;
-use skew_store::{Config, Db, Error, ExploreLimits, Footprint, FootprintStep, Interleaving, Transaction, explore, run};
+use skew_store::{
+    Config, Db, Error, ExploreLimits, Footprint, FootprintStep, Interleaving, RefusedRuns, Transaction, explore, run,
+};
 
+use crate::literal::{self, Answers, LEVELS, Program};
 use crate::programs::{Dice, NAMES, Op};
 
 /// A program of reads and writes: sessions of transactions of operations.
@@ -23,16 +33,13 @@ type Script = Vec<Vec<Vec<Op>>>;
 /// Whom each read of another transaction's write reads from, by transaction.
 type Sources = BTreeMap<Place, Vec<Option<Place>>>;
 
-/// The levels that are looked at.
-const LEVELS: [Level; 8] = [Level::Rc, Level::Ra, Level::Cc, Level::Mvrc, Level::Pc, Level::Psi, Level::Si, Level::Ser];
-
 fn body(script: &Script) -> impl Fn(Db) + Clone + 'static {
-    let script = script.clone();
+    let sessions: Vec<Arc<[Vec<Op>]>> = script.iter().map(|txns| txns[..].into()).collect();
     move |db| {
-        for (number, txns) in script.iter().enumerate() {
+        for (name, txns) in ["s0", "s1", "s2"].into_iter().zip(&sessions) {
             let txns = txns.clone();
-            db.spawn(&format!("s{number}"), move |session| {
-                for ops in &txns {
+            db.spawn(name, move |session| {
+                for ops in &txns[..] {
                     // Who is refused does not try again.
                     let _ = session.transaction(|t| perform(t, ops));
                 }
@@ -63,22 +70,81 @@ fn sources(footprints: &[Footprint]) -> Sources {
     footprints.iter().map(reads).collect()
 }
 
-/// What exploration finds, and how many runs it made.
-fn explored(script: &Script, level: Level) -> (BTreeSet<Sources>, u64) {
-    let mut found = BTreeSet::new();
-    let mut refused = 0;
-    let summary = explore(&Config::new(level), ExploreLimits::default(), body(script), |run| {
+/// What exploration finds, ascending, and how many runs it made.
+fn explored(script: &Script, level: Level, refused: RefusedRuns) -> (Vec<Answers>, u64) {
+    let ([found], runs) = explored_and_judged(script, [level], refused);
+    (found, runs)
+}
+
+/// What exploration at the first level finds, and what of it is within each of the others.
+fn explored_and_judged<const N: usize>(
+    script: &Script,
+    levels: [Level; N],
+    refused: RefusedRuns,
+) -> ([Vec<Answers>; N], u64) {
+    let reads = first_reads(script);
+    let mut found: [Vec<Answers>; N] = std::array::from_fn(|_| Vec::new());
+    let mut with_refusals = 0;
+    let limits = ExploreLimits { refused, ..ExploreLimits::default() };
+    let summary = explore(&Config::new(levels[0]), limits, body(script), |run| {
         assert!(run.failure.is_none(), "{script:?}");
-        if run.footprints().iter().any(|print| print.status != Status::Committed) {
-            refused += 1;
+        let footprints = run.footprints();
+        if footprints.iter().any(|print| print.status != Status::Committed) {
+            with_refusals += 1;
             return ControlFlow::Continue(());
         }
-        assert!(found.insert(sources(&run.footprints())), "{level}: a history comes twice\n{script:?}");
+        let answers = answers(&reads, &footprints);
+        for (at, (level, found)) in levels.into_iter().zip(&mut found).enumerate() {
+            if at == 0 || run.is_within(Scope::Level(level)).expect("it is small") {
+                found.push(answers);
+            }
+        }
         ControlFlow::Continue(())
     });
     let summary = summary.unwrap_or_else(|error| panic!("{error}\n{script:?}"));
-    assert_eq!((summary.histories - refused, summary.refused), (found.len() as u64, refused));
+    found.iter_mut().for_each(|found| found.sort_unstable());
+    let [first, ..] = &found[..] else { unreachable!("there is a level") };
+    assert!(first.is_sorted_by(|one, other| one < other), "{}: a history comes twice\n{script:?}", levels[0]);
+    assert_eq!((summary.histories - with_refusals, summary.refused), (first.len() as u64, with_refusals));
     (found, summary.runs)
+}
+
+/// For each transaction of each session its number, from 1, and how many reads of others come before its own.
+fn first_reads(script: &Script) -> Vec<Vec<(usize, usize)>> {
+    let (mut txn, mut reads) = (0, 0);
+    let mut next = |ops: &Vec<Op>| {
+        let first = reads;
+        txn += 1;
+        reads += external_reads(ops).len();
+        (txn, first)
+    };
+    script.iter().map(|txns| txns.iter().map(&mut next).collect()).collect()
+}
+
+/// Whom the reads of a run read from.
+fn answers(first_reads: &[Vec<(usize, usize)>], footprints: &[Footprint]) -> Answers {
+    let at = |place: Place| first_reads[place.session as usize - 1][place.txn as usize];
+    let mut answers = 0;
+    for print in footprints {
+        let (_, mut read) = at(print.place);
+        for step in &print.steps {
+            if let FootprintStep::Read { source, .. } = *step {
+                answers |= source.map_or(0, |source| at(source).0 as Answers) << (4 * read);
+                read += 1;
+            }
+        }
+    }
+    answers
+}
+
+/// The script as the literal definition takes it.
+fn as_program(script: &Script) -> Program {
+    let txn = |session: usize, ops: &Vec<Op>| {
+        let written = |op: &Op| if let Op::Write(key) = *op { Some(key) } else { None };
+        literal::Txn { session, reads: external_reads(ops), writes: ops.iter().filter_map(written).collect() }
+    };
+    let txns = script.iter().enumerate().flat_map(|(session, txns)| txns.iter().map(move |ops| txn(session, ops)));
+    Program::new(&txns.collect::<Vec<_>>())
 }
 
 /// The transactions of a script: the spawned sessions are numbered after `main`.
@@ -167,41 +233,63 @@ fn as_history(script: &Script, sources: &Sources) -> History {
     builder.finish()
 }
 
-/// Compares exploration with all conceivable histories that are accepted; how many there are.
-fn is_complete(script: &Script, levels: &[Level]) -> usize {
-    let conceivable: Vec<(Sources, History)> = conceivable(script)
-        .into_iter()
-        .map(|sources| {
-            let history = as_history(script, &sources);
-            (sources, history)
-        })
-        .collect();
-    let mut histories = 0;
-    for &level in levels {
-        let accepted: BTreeSet<Sources> = conceivable
-            .iter()
-            .filter(|(_, history)| accepts(history, level))
-            .map(|(sources, _)| sources.clone())
-            .collect();
-        let (found, runs) = explored(script, level);
-        assert_eq!(found, accepted, "{level}: what is explored is not what is accepted\n{script:?}");
+/// Compares exploration at every level with all conceivable histories that are accepted; how many there are.
+fn is_complete(script: &Script, refused: RefusedRuns) -> usize {
+    let conceivable = as_program(script).conceivable();
+    let explored = |level| is_complete_at(script, &conceivable, [level], refused);
+    LEVELS.into_iter().map(explored).sum()
+}
+
+/// The same, with one exploration for all levels that are explored in the same way.
+fn is_complete_in_three(script: &Script) -> usize {
+    let conceivable = as_program(script).conceivable();
+    let causal = [Level::Cc, Level::Pc, Level::Psi, Level::Si, Level::Ser];
+    is_complete_at(script, &conceivable, [Level::Rc, Level::Mvrc], RefusedRuns::LeftOut)
+        + is_complete_at(script, &conceivable, [Level::Ra], RefusedRuns::LeftOut)
+        + is_complete_at(script, &conceivable, causal, RefusedRuns::LeftOut)
+}
+
+fn is_complete_at<const N: usize>(
+    script: &Script,
+    conceivable: &[(Answers, literal::Levels)],
+    levels: [Level; N],
+    refused: RefusedRuns,
+) -> usize {
+    let (found, runs) = explored_and_judged(script, levels, refused);
+    for (level, found) in levels.into_iter().zip(&found) {
+        let accepted = conceivable.iter().filter(|(_, levels)| levels & literal::level(level) != 0);
+        let mut accepted: Vec<Answers> = accepted.map(|&(answers, _)| answers).collect();
+        accepted.sort_unstable();
+        assert_eq!(*found, accepted, "{level}: what is explored is not what is accepted\n{script:?}");
         if matches!(level, Level::Rc | Level::Ra | Level::Cc) {
             assert_eq!(runs, found.len() as u64, "{level}: runs in vain\n{script:?}");
         }
-        histories += found.len();
     }
-    histories
+    found.iter().map(Vec::len).sum()
 }
 
-fn accepts(history: &History, level: Level) -> bool {
-    let scope = Scope::Level(level);
-    // All orders of six transactions are too many for millions of histories; there the checker stands in, which is
-    // itself tested against the oracle.
-    if history.txns().len() <= 4 {
-        oracle::some_order_satisfies(&Facts::new(history, Assumptions::default()), scope)
-    } else {
-        Checker::new(history, CheckOptions::default()).holds(scope) == Some(true)
+/// The literal definition for tiny programs is that of the oracle.
+fn is_literal(script: &Script) -> usize {
+    let reads = first_reads(script);
+    let all = conceivable(script);
+    let found: BTreeMap<Answers, literal::Levels> = as_program(script).conceivable().into_iter().collect();
+    assert_eq!(found.len(), all.len(), "{script:?}");
+    for sources in &all {
+        let history = as_history(script, sources);
+        let facts = Facts::new(&history, Assumptions::default());
+        let packed = packed(&reads, sources);
+        for level in LEVELS {
+            let accepted = oracle::some_order_satisfies(&facts, Scope::Level(level));
+            assert_eq!(found[&packed] & literal::level(level) != 0, accepted, "{level}\n{history}");
+        }
     }
+    all.len()
+}
+
+fn packed(first_reads: &[Vec<(usize, usize)>], sources: &Sources) -> Answers {
+    let number = |place: Place| first_reads[place.session as usize - 1][place.txn as usize].0;
+    let all: Vec<usize> = sources.values().flatten().map(|source| source.map_or(0, number)).collect();
+    literal::pack(&all)
 }
 
 /// All transactions of up to this many operations over two keys that differ in what others can see: a read after a write
@@ -268,13 +356,16 @@ fn is_exhaustive() -> bool {
     std::env::var_os("SKEW_EXHAUSTIVE").is_some()
 }
 
+/// Sessions, transactions and operations of the small programs.
+const SMALL: [(usize, usize, usize); 5] = [(1, 2, 2), (2, 1, 2), (3, 1, 2), (2, 2, 1), (3, 2, 1)];
+
 #[test]
 fn small_programs_are_explored_completely() {
     let mut histories = 0;
     let mut programs = 0;
-    for (sessions, txns, ops) in [(1, 2, 2), (2, 1, 2), (3, 1, 2), (2, 2, 1), (3, 2, 1)] {
+    for (sessions, txns, ops) in SMALL {
         for script in scripts(sessions, txns, ops) {
-            histories += is_complete(&script, &LEVELS);
+            histories += is_complete(&script, RefusedRuns::Made);
             programs += 1;
         }
     }
@@ -283,42 +374,81 @@ fn small_programs_are_explored_completely() {
 }
 
 #[test]
-fn larger_programs_are_explored_completely() {
-    if is_exhaustive() {
-        let scripts = [scripts(2, 2, 2), scripts(3, 2, 2)].concat();
-        println!("{} programs", scripts.len());
-        let workers = std::thread::available_parallelism().map_or(1, usize::from);
-        // So many of each worker's programs are known to be right: hours of work can be taken up again.
-        let done = std::env::var("SKEW_DONE").ok().and_then(|done| done.parse().ok()).unwrap_or(0);
-        std::thread::scope(|scope| {
-            for worker in 0..workers {
-                let scripts = &scripts;
-                // Small and large ones mixed, so that a part says something about the whole.
-                let order = (0..scripts.len()).map(move |at| &scripts[at * 7919 % scripts.len()]);
-                scope.spawn(move || all_are_complete(order.skip(worker).step_by(workers).skip(done)));
-            }
-        });
-        return;
-    }
-    let mut dice = Dice(7);
-    let lists = transactions(2);
-    let mut one = |sessions: usize| -> Script {
-        (0..sessions).map(|_| (0..2).map(|_| lists[dice.roll(lists.len())].clone()).collect()).collect()
-    };
-    let scripts: Vec<Script> = (0..460).map(|at| one(if at < 400 { 2 } else { 3 })).collect();
-    all_are_complete(scripts.iter());
+fn the_literal_definition_is_that_of_the_oracle() {
+    let small = SMALL.into_iter().flat_map(|(sessions, txns, ops)| scripts(sessions, txns, ops));
+    let small = small.filter(|script| places(script).len() <= 4);
+    let histories: usize = small.chain(sample(400, 12)).map(|script| is_literal(&script)).sum();
+    println!("{histories} histories");
 }
 
-fn all_are_complete<'a>(scripts: impl Iterator<Item = &'a Script>) {
-    let (mut programs, mut histories) = (0, 0);
-    for script in scripts {
-        histories += is_complete(script, &LEVELS);
-        programs += 1;
-        if programs % 10_000 == 0 {
-            println!("{programs} programs, {histories} histories");
+/// Some programs of two sessions, and of three, of two transactions of up to two operations.
+fn sample(of_two: usize, of_three: usize) -> impl Iterator<Item = Script> {
+    let mut dice = Dice(7);
+    let lists = transactions(2);
+    (0..of_two + of_three).map(move |at| {
+        let sessions = if at < of_two { 2 } else { 3 };
+        (0..sessions).map(|_| (0..2).map(|_| lists[dice.roll(lists.len())].clone()).collect()).collect()
+    })
+}
+
+#[test]
+fn larger_programs_are_explored_completely() {
+    if is_exhaustive() {
+        return all_programs_are_explored_completely();
+    }
+    for script in sample(400, 60) {
+        assert_eq!(is_complete(&script, RefusedRuns::Made), is_complete_in_three(&script), "{script:?}");
+    }
+}
+
+/// Histories in which everybody commits are found by runs in which everybody commits: see [`RefusedRuns::LeftOut`].
+#[test]
+fn runs_with_refusals_can_be_left_out() {
+    for script in sample(200, 40) {
+        for level in [Level::Psi, Level::Si, Level::Ser] {
+            let (with, _) = explored(&script, level, RefusedRuns::Made);
+            assert_eq!(explored(&script, level, RefusedRuns::LeftOut).0, with, "{level}\n{script:?}");
         }
     }
-    println!("{programs} programs, {histories} histories");
+}
+
+/// How many programs are taken at once; when they are done a line says so.
+const CHUNK: usize = 2000;
+
+/// How far apart in the list programs are that are taken one after the other: a prime.
+const STRIDE: usize = 7919;
+
+/// Chunk after chunk, each shared by all workers, so that what is done is a number.
+fn all_programs_are_explored_completely() {
+    let setting = |name: &str| std::env::var(name).ok().and_then(|number| number.parse::<usize>().ok());
+    let scripts = [scripts(2, 2, 2), scripts(3, 2, 2)].concat();
+    let workers = setting("SKEW_WORKERS").or(std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
+    let (start, first) = (Instant::now(), setting("SKEW_DONE").unwrap_or(0));
+    let every = setting("SKEW_EVERY").unwrap_or(16);
+    println!("{} programs, {workers} workers, {first} done before, one in {every} by itself", scripts.len());
+    assert_ne!(scripts.len() % STRIDE, 0, "every program is visited");
+    let mut histories = 0;
+    for chunk in (first..scripts.len()).step_by(CHUNK) {
+        let end = scripts.len().min(chunk + CHUNK);
+        let (next, found) = (AtomicUsize::new(chunk), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|| {
+                    while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&at| at < end) {
+                        // Small and large ones mixed, so that a part says something about the whole.
+                        let script = &scripts[at * STRIDE % scripts.len()];
+                        let histories = match at % every {
+                            0 => is_complete(script, RefusedRuns::LeftOut),
+                            _ => is_complete_in_three(script),
+                        };
+                        found.fetch_add(histories, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        histories += found.into_inner();
+        println!("SKEW_DONE={end}: {histories} histories since {first}, {} s", start.elapsed().as_secs());
+    }
 }
 
 /// Main runs transactions of its own before, between and after the sessions that it spawns and joins.

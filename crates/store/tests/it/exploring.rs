@@ -140,7 +140,7 @@ fn what_random_runs_show_is_explored() {
         };
         for level in [Level::Pc, Level::Psi, Level::Si, Level::Ser] {
             let (mut found, mut all) = (BTreeSet::new(), BTreeSet::new());
-            let limits = ExploreLimits { max_runs: 20_000 };
+            let limits = ExploreLimits { max_runs: 20_000, ..ExploreLimits::default() };
             let summary = explore(&Config::new(level), limits, program.clone(), |run| {
                 let history = run.history();
                 assert!(all.insert(whole_shape(&history)), "{level}: twice\n{history}");
