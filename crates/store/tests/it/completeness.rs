@@ -413,7 +413,7 @@ fn runs_with_refusals_can_be_left_out() {
 }
 
 /// How many programs are taken at once; when they are done a line says so.
-const CHUNK: usize = 2000;
+const CHUNK: usize = 1000;
 
 /// How far apart in the list programs are that are taken one after the other: a prime.
 const STRIDE: usize = 7919;

@@ -150,28 +150,29 @@ impl Program {
         wanted: Levels,
     ) -> Levels {
         let mut satisfied = wanted;
+        let mut causes_and_versions = None;
         for (at, &(t3, key, first)) in self.reads.iter().enumerate() {
             let t1 = sources[at];
-            let late = self.writers[key as usize] & !one(t1) & !co[t1];
+            // Whatever must be seen comes before `t3`: that is all there is to `ser`.
+            let late = self.writers[key as usize] & !one(t1) & !co[t1] & co[t3];
             if late == 0 {
                 continue;
             }
-            let read_earlier = || sources[first..at].iter().fold(0, |set, &source| set | one(source));
-            let versions = || self.causes_and_versions(co, causes)[t3];
-            let mut must_see = |level: Levels, seen: &dyn Fn() -> Set| {
+            satisfied &= !SER;
+            let read_earlier = sources[first..at].iter().fold(0, |set, &source| set | one(source));
+            let mut must_see = |level: Levels, seen: &mut dyn FnMut() -> Set| {
                 if satisfied & level != 0 && seen() & late != 0 {
                     satisfied &= !level;
                 }
             };
-            must_see(RC, &read_earlier);
-            must_see(RA, &|| direct[t3]);
-            must_see(CC, &|| causes[t3]);
+            must_see(RC, &mut || read_earlier);
+            must_see(RA, &mut || direct[t3]);
+            must_see(CC, &mut || causes[t3]);
             // Each operation is a statement.
-            must_see(MVRC, &|| prefix(self.so[t3] | read_earlier(), co));
-            must_see(PC, &|| prefix(direct[t3], co));
-            must_see(PSI, &versions);
-            must_see(SI, &|| prefix(direct[t3] | self.conflicts[t3] & co[t3], co));
-            must_see(SER, &|| co[t3]);
+            must_see(MVRC, &mut || prefix(self.so[t3] | read_earlier, co));
+            must_see(PC, &mut || prefix(direct[t3], co));
+            must_see(PSI, &mut || causes_and_versions.get_or_insert_with(|| self.causes_and_versions(co, causes))[t3]);
+            must_see(SI, &mut || prefix(direct[t3] | self.conflicts[t3] & co[t3], co));
             if satisfied == 0 {
                 break;
             }
