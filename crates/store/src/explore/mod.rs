@@ -13,10 +13,11 @@
 //! makes nothing new visible to anybody.
 //!
 //! The levels that look at the commit order lack this property. They run at the strongest weaker level that has it, and
-//! complete histories are filtered by the checker. At `psi`, `si` and `ser` a transaction may also be refused when it
-//! commits: that is one more branch, kept if it meets a transaction at a key that neither knows of the other; at most
-//! twice in a row, so that retries end. (Deadlocks at `mvrc` are not explored.) `ru`, where operations of running transactions are seen, and real time, where interleavings are the point,
-//! are explored by counting through all choices instead.
+//! complete histories are filtered: small ones in outline, others by the checker. At `psi`, `si` and `ser` a transaction
+//! may also be refused when it commits: that is one more branch, kept if it meets a transaction at a key that neither
+//! knows of the other; at most twice in a row, so that retries end. (Deadlocks at `mvrc` are not explored.) `ru`, where
+//! operations of running transactions are seen, and real time, where interleavings are the point, are explored by
+//! counting through all choices instead.
 
 mod count;
 mod guide;
