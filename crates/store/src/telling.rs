@@ -66,7 +66,10 @@ impl<V: Clone> Store<V> {
         let mut outline = Outline::default();
         for (txn, record) in (0..).zip(&self.records) {
             let (ops, commits) = (self.ops(txn), self.engine.txn(txn).state == State::Committed);
-            if !record.scans.is_empty() || ops.len() != self.statements_of(txn).len() {
+            let statements = self.statements_of(txn);
+            let one_each =
+                ops.len() == statements.len() && statements.is_sorted_by(|one, next| one.number < next.number);
+            if !record.scans.is_empty() || !one_each {
                 return None;
             }
             outline.begin(record.session, record.level);
