@@ -149,7 +149,7 @@ fn script(apps: &[String]) -> String {
         script += "CREATE SCHEMA public;\nSET client_min_messages = notice;\n";
         let _ = writeln!(script, "\\i {}", app_file(name).display());
         for block in blocks(name) {
-            let _ = write!(script, "\\echo {MARK}{};\n", block.statement);
+            let _ = writeln!(script, "\\echo {MARK}{};", block.statement);
         }
     }
     script
