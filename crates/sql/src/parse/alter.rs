@@ -107,17 +107,15 @@ impl Cursor<'_> {
         let start = self.peek();
         let Some(object) = self.object_kind() else { return Err(self.unexpected()) };
         match object {
-            ObjectKind::Role
-            | ObjectKind::Extension
+            ObjectKind::Role => return self.drop_role(),
+            ObjectKind::Extension
             | ObjectKind::Database
             | ObjectKind::Tablespace
             | ObjectKind::Statistics
             | ObjectKind::Language => {
                 let words = self.text_of(start).to_uppercase();
                 self.skip_rest();
-                return Ok(Statement::Ignored {
-                    tag: format!("DROP {}", if words == "USER" { "ROLE" } else { &words }),
-                });
+                return Ok(Statement::Ignored { tag: format!("DROP {words}") });
             }
             ObjectKind::Operator | ObjectKind::Cast | ObjectKind::Column | ObjectKind::Constraint => {
                 return Err(SqlError::unsupported(format!("DROP {}", self.text_of(start).to_uppercase())));
@@ -177,21 +175,16 @@ impl Cursor<'_> {
         Ok(schema(Ddl::Refresh { name, with_data }))
     }
 
-    /// GRANT, REVOKE and others that do nothing here.
+    /// Statements that do nothing here.
     pub(crate) fn ignored(&mut self) -> Result<Statement> {
         let first = self.take();
         let word = self.text_of(first).to_uppercase();
-        let mut on = false;
         let second = self.text_of(self.peek()).to_uppercase();
         if self.kind() == Kind::End {
             return Err(self.unexpected());
         }
-        while self.kind() != Kind::End && self.kind() != Kind::Semicolon {
-            on |= self.keyword() == K::On;
-            self.take();
-        }
+        self.skip_rest();
         let tag = match word.as_str() {
-            "GRANT" | "REVOKE" if !on => format!("{word} ROLE"),
             "REASSIGN" => "REASSIGN OWNED".to_owned(),
             "SECURITY" => "SECURITY LABEL".to_owned(),
             "IMPORT" => return Err(SqlError::unsupported(format!("IMPORT {second}"))),

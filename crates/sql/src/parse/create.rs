@@ -43,6 +43,7 @@ impl Cursor<'_> {
             K::Function | K::Procedure => self.create_function(or_replace)?,
             K::Trigger | K::Constraint => self.create_trigger(or_replace)?,
             K::Extension => return self.create_extension(),
+            K::Role | K::User | K::Group if self.keyword_at(1) != K::Mapping => return self.create_role(),
             K::Role
             | K::User
             | K::Group

@@ -6,6 +6,7 @@
 //! errors tell.
 
 pub mod ddl;
+pub mod grant;
 pub mod keywords;
 pub mod lexer;
 pub mod literal;
@@ -195,7 +196,8 @@ impl Cursor<'_> {
             K::Comment => self.comment(),
             K::Truncate => self.truncate(),
             K::Refresh => self.refresh(),
-            K::Grant | K::Revoke | K::Reassign | K::Security | K::Load | K::Import => self.ignored(),
+            K::Grant | K::Revoke => self.grant(),
+            K::Reassign | K::Security | K::Load | K::Import => self.ignored(),
             _ => Err(self.unexpected()),
         }
     }

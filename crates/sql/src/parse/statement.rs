@@ -4,6 +4,7 @@
 use sqlparser::ast;
 
 use crate::parse::ddl::Ddl;
+use crate::parse::grant::{Grant, RoleChange};
 
 /// A statement.
 #[derive(Clone, PartialEq, Debug)]
@@ -123,7 +124,11 @@ pub enum Statement {
         /// The relations that are named: they have to exist.
         relations: Vec<ast::ObjectName>,
     },
-    /// GRANT, REVOKE, CREATE ROLE, …: accepted, and nothing is done since there are no privileges.
+    /// GRANT and REVOKE: there are no privileges, but what is named has to be there.
+    Grant(Box<Grant>),
+    /// CREATE ROLE and DROP ROLE
+    Role(RoleChange),
+    /// ALTER ROLE, CREATE DATABASE, …: accepted, and nothing is done.
     Ignored {
         /// Its tag.
         tag: String,

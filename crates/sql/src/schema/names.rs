@@ -12,7 +12,7 @@ use crate::storage::World;
 const LONGEST: usize = 63;
 
 /// An identifier as PostgreSQL knows it.
-pub(super) fn fold(ident: &Ident) -> Arc<str> {
+pub(crate) fn fold(ident: &Ident) -> Arc<str> {
     if ident.quote_style.is_some() { ident.value.as_str().into() } else { ident.value.to_lowercase().into() }
 }
 

@@ -9,6 +9,7 @@
 //! | `skew.checking(on)` | the reads of this connection's transactions see what all transactions have left |
 //! | `skew.history()` | what transactions have done since the checkpoint, as a `.hist` |
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -30,6 +31,7 @@ pub(crate) struct Checkpoint {
     sequences: FxHashMap<Oid, SequenceState>,
     added_cells: FxHashMap<(u32, u32), Key>,
     again: FxHashMap<u32, Vec<u32>>,
+    roles: BTreeSet<String>,
     counters: Counters,
 }
 
@@ -113,6 +115,7 @@ fn checkpoint(world: &mut World<'_>) -> Result<()> {
         sequences: state.sequences.clone(),
         added_cells: state.added_cells.clone(),
         again: state.again.clone(),
+        roles: state.roles.clone(),
         counters: state.counters,
     };
     Ok(())
@@ -147,6 +150,7 @@ impl State {
         self.sequences = self.checkpoint.sequences.clone();
         self.added_cells = self.checkpoint.added_cells.clone();
         self.again = self.checkpoint.again.clone();
+        self.roles = self.checkpoint.roles.clone();
         self.counters = self.checkpoint.counters;
         self.epoch += 1;
         self.log = self.log.take().map(|_| Vec::new());

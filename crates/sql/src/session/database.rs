@@ -1,6 +1,6 @@
 //! A database: what all its connections share, behind one mutex that is given up while somebody waits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -50,6 +50,8 @@ pub(crate) struct State {
     pub(crate) running: FxHashMap<TxnId, Owner>,
     /// Cells of columns that were added after their rows: by existence cell and the column's cell.
     pub(crate) added_cells: FxHashMap<(u32, u32), Key>,
+    /// The roles that were created.
+    pub(crate) roles: BTreeSet<String>,
     /// Rows with the same key as an earlier one, by that one.
     pub(crate) again: FxHashMap<u32, Vec<u32>>,
     /// Rows whose keys running transactions, or others meanwhile, have changed: who did, and which row it is now.
@@ -134,6 +136,7 @@ impl Database {
             connections: BTreeMap::new(),
             running: FxHashMap::default(),
             added_cells: FxHashMap::default(),
+            roles: BTreeSet::new(),
             again: FxHashMap::default(),
             claims: FxHashMap::default(),
             moved: FxHashMap::default(),

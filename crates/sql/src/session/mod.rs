@@ -26,6 +26,7 @@ pub(crate) mod history;
 mod named;
 pub(crate) mod prepare;
 pub mod recording;
+mod roles;
 pub(crate) mod settings;
 mod statement;
 pub mod steering;

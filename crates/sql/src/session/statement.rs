@@ -195,6 +195,8 @@ impl World<'_> {
                 }
                 done(tag)
             }
+            Statement::Grant(grant) => self.grant(grant),
+            Statement::Role(change) => self.change_role(change),
             Statement::Ignored { tag } => done(tag),
         }
     }

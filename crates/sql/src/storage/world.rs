@@ -250,11 +250,13 @@ impl<'a> World<'a> {
     /// they get to know what it was.
     pub(crate) fn keep_views_around(&mut self, key: u32, row: RowRef) -> Result<()> {
         let txn = self.txn()?;
+        // Where their snapshots are one, or all show nothing, it is enough to look once.
+        let alike = self.level() != Level::Mvrc || self.db.store.any_value(Key(key)).is_none();
         for at in 0..self.around.len() {
             let view = &self.around[at];
             if view.looks_at.contains(row.table) && !view.cells.contains_key(&key) {
                 let value = match view.statement {
-                    Some(statement) if statement.txn() == txn => self.read_as(statement, key)?,
+                    Some(statement) if !alike && statement.txn() == txn => self.read_as(statement, key)?,
                     _ => self.read(key, row)?,
                 };
                 self.around[at].cells.insert(key, value);

@@ -56,15 +56,8 @@ fn databases(world: &World<'_>, filler: &mut Filler) {
 
 /// The roles: the owner of everything, whoever is connected, and those that PostgreSQL has from the start.
 fn roles(world: &World<'_>, table: &str, filler: &mut Filler) {
-    let mut names = vec![("postgres".to_owned(), 10)];
-    let users =
-        world.db.connections.values().map(|other| other.user.clone()).chain([world.session.client.user.clone()]);
-    for user in users {
-        if !names.iter().any(|(name, _)| *name == user) {
-            let number = 10_000 + names.len() as u32;
-            names.push((user, number));
-        }
-    }
+    let numbers = std::iter::once(10).chain(10_001..);
+    let names = world.role_names().into_iter().zip(numbers);
     for (name, number) in names {
         filler.row(&if table == "pg_user" || table == "pg_shadow" {
             user(name, number)
