@@ -1,12 +1,13 @@
 //! The `skew` binary: arguments, files, exit codes. The only crate that prints.
 //!
-//! One file for each command, under `commands`; what they share is in `input` (files in), `output` (text out) and
-//! `progress`.
+//! One file for each command, under `commands`; what they share is in `input` (files in), `output` (text out),
+//! `progress` and `stop` (Ctrl-C).
 
 mod commands;
 mod input;
 mod output;
 mod progress;
+mod stop;
 
 use std::process::ExitCode;
 
@@ -42,14 +43,21 @@ enum Ending {
     BadInput,
 }
 
-impl From<Ending> for ExitCode {
-    fn from(ending: Ending) -> ExitCode {
-        ExitCode::from(match ending {
+impl Ending {
+    /// The exit code.
+    fn code(self) -> u8 {
+        match self {
             Ending::Holds => 0,
             Ending::Violated => 1,
             Ending::BadInput => 2,
             Ending::Unknown => 3,
-        })
+        }
+    }
+}
+
+impl From<Ending> for ExitCode {
+    fn from(ending: Ending) -> ExitCode {
+        ExitCode::from(ending.code())
     }
 }
 

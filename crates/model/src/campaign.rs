@@ -1,5 +1,7 @@
 //! A campaign: somebody's own tests, run again and again on the weak database, and why they broke.
 
+use std::fmt;
+
 /// What a campaign did and found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Campaign {
@@ -63,6 +65,18 @@ impl RunOutcome {
     /// Whether the test passed.
     pub fn passed(self) -> bool {
         self == RunOutcome::Passed
+    }
+}
+
+/// In words that follow `the test` or `the command`.
+impl fmt::Display for RunOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunOutcome::Passed => f.write_str("passed"),
+            RunOutcome::Failed(code) => write!(f, "failed with exit code {code}"),
+            RunOutcome::Killed(signal) => write!(f, "was killed by signal {signal}"),
+            RunOutcome::TimedOut => f.write_str("did not end in time"),
+        }
     }
 }
 

@@ -76,7 +76,8 @@ violated[write-skew]: t1 and t2 each read what the other one overwrote
      = lock    statements 1 and 2: first SELECT the rows of doctors that it needs … FOR UPDATE,
                which does not go with aggregates
      = run     number 2, seed 102: the command failed with exit code 1
-     = again   repeated 9 times, it failed 6 times; 1 of 5 reads of old versions matters
+     = again   repeated 9 times with fewer and fewer old versions, it failed 6 times; 1 of 5 reads
+               of old versions matters
      = replay  skew replay .skew/run-2.json
 
 what the command printed:
@@ -185,10 +186,15 @@ fn lines_of<'a>(text: &'a str, label: &str) -> Vec<&'a str> {
 
 /// What is said about locking when a lost update's first SELECT reads like this.
 fn lock_advice(select: &str, reads: &[&str]) -> Vec<String> {
+    lock_advice_after("read with SELECT … FOR UPDATE", select, reads)
+}
+
+fn lock_advice_after(fix: &str, select: &str, reads: &[&str]) -> Vec<String> {
     let mut failure = lost_update();
     failure.statements[2] = statement(2, "t4", select, reads);
     let Why::Anomaly(anomaly) = &mut failure.why else { unreachable!("a lost update is an anomaly") };
     anomaly.edges.truncate(1);
+    anomaly.fix = fix.to_owned();
     let text = failed_run(&failure, Style { width: 0, ..Style::default() });
     lines_of(&text, "lock").into_iter().map(str::to_owned).collect()
 }
@@ -220,15 +226,21 @@ fn only_what_can_be_locked_is_to_be_locked() {
     {
         assert_eq!(advice(select), [""; 0], "{select}");
     }
-    let missing = |row: &str| {
+    let missing = |lock: &str| {
         format!(
-            "statement 3: what it looks for is not there yet and cannot be locked; a unique key on seats, or FOR UPDATE on \
-             {row}, keeps others out"
+            "statement 3: what it looks for is not there yet and cannot be locked; a unique key on seats{lock} keeps others \
+             out"
         )
     };
     let select = "select 1 from seats where event = 7";
-    assert_eq!(lock_advice(select, &["r! seats[7]=nil"]), [missing("a row that both know")]);
-    assert_eq!(lock_advice(select, &["r events[7]=7", "r! seats[7]=nil"]), [missing("events[7]")]);
+    let shared = |reads: &[&str]| lock_advice_after("lock a row that both share", select, reads);
+    assert_eq!(shared(&["r! seats[7]=nil"]), [missing(", or FOR UPDATE on a row that both know,")]);
+    assert_eq!(shared(&["r events[7]=7", "r! seats[7]=nil"]), [missing(", or FOR UPDATE on events[7],")]);
+    assert_eq!(
+        lock_advice(select, &["r events[7]=7", "r! seats[7]=nil"]),
+        [missing("")],
+        "with a snapshot it is no use"
+    );
 }
 
 #[test]
@@ -280,9 +292,14 @@ fn what_repeating_showed_reads_well() {
     );
     assert_eq!(
         again((3, 1), (4, 0)),
-        format!("repeated 3 times, it failed once; none of the 4 reads of old versions matters: {order}")
+        format!(
+            "repeated 3 times with fewer and fewer old versions, it failed once; none of the 4 reads of old versions matters: {order}"
+        )
     );
-    assert_eq!(again((9, 2), (7, 3)), "repeated 9 times, it failed twice; 3 of 7 reads of old versions matter");
+    assert_eq!(
+        again((9, 2), (7, 3)),
+        "repeated 9 times with fewer and fewer old versions, it failed twice; 3 of 7 reads of old versions matter"
+    );
     assert_eq!(again((4, 4), (2, 2)), "repeated 4 times, it failed each time; all 2 reads of old versions matter");
     assert_eq!(again((0, 0), (1, 1)), "it was not repeated; one read returned an old version");
     assert_eq!(

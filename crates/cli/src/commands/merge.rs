@@ -6,8 +6,8 @@ use clap::Args;
 use skew_model::campaign::Campaign;
 
 use crate::Ending;
-use crate::commands::test::{Files, ending};
-use crate::output::{self, Color};
+use crate::commands::test::Files;
+use crate::output::Color;
 
 /// Put the results of shards together
 ///
@@ -60,9 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         Files { junit: arguments.junit.as_deref(), json: arguments.json.as_deref(), html: arguments.html.as_deref() };
     let missing = whole.planned.saturating_sub(whole.runs.len() as u64);
     whole.is_interrupted |= missing > 0;
-    output::write(None, &skew_report::campaign(&whole, output::style(arguments.color, false)))?;
-    files.write(&whole)?;
-    Ok(ending(&whole))
+    files.tell(&whole, arguments.color)
 }
 
 fn merge(whole: &mut Campaign, part: Campaign) -> Result<(), String> {

@@ -2,13 +2,12 @@
 
 use std::io::{self, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use signal_hook::consts::{SIGINT, SIGTERM};
 use skew_model::campaign::{Campaign, RunLine, RunReplay, Why};
 use skew_server::Settings;
 use skew_server::campaign::{self, Event, Plan, Trouble};
@@ -18,6 +17,7 @@ use skew_store::Recency;
 use crate::Ending;
 use crate::commands::serve::{Isolation, any_seed, parse_isolation, read_script};
 use crate::output::{self, Color};
+use crate::stop;
 
 /// How long a statement is held by default, in milliseconds.
 const HOLD_MS: u64 = 3;
@@ -121,13 +121,7 @@ fn parse_shard(word: &str) -> Result<(u32, u32), String> {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        // The second time it is meant.
-        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
-            .map_err(|error| format!("cannot wait for signals: {error}"))?;
-    }
+    let stop = stop::on_signal(campaign::stop_all)?;
     let plan = plan(arguments)?;
     arguments.files().check()?;
     let progress = Progress::new(&plan);
@@ -145,13 +139,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
             Err(error) => eprintln!("skew: {error}"),
         }
     }
-    output::write(None, &skew_report::campaign(&campaign, output::style(arguments.color, false)))?;
-    arguments.files().write(&campaign)?;
-    Ok(ending(&campaign))
+    arguments.files().tell(&campaign, arguments.color)
 }
 
 /// What a campaign's results mean for a script.
-pub(crate) fn ending(campaign: &Campaign) -> Ending {
+fn ending(campaign: &Campaign) -> Ending {
     let failed = campaign.runs.iter().any(|run| !run.outcome.passed());
     match (failed, campaign.is_interrupted || campaign.runs.is_empty()) {
         (true, _) => Ending::Violated,
@@ -182,18 +174,21 @@ impl Files<'_> {
         Ok(())
     }
 
-    /// Writes the results.
-    pub(crate) fn write(&self, campaign: &Campaign) -> Result<(), String> {
+    /// Prints the results and writes them. What cannot be written keeps nothing else from being written.
+    pub(crate) fn tell(&self, campaign: &Campaign, color: Color) -> Result<Ending, String> {
+        let mut failed = Vec::new();
+        let mut write = |path: Option<&Path>, text: &str| failed.extend(output::write(path, text).err());
+        write(None, &skew_report::campaign(campaign, output::style(color, false)));
         if let Some(path) = self.junit {
-            output::write(Some(path), &skew_report::junit(campaign))?;
+            write(Some(path), &skew_report::junit(campaign));
         }
         if let Some(path) = self.json {
-            output::write(Some(path), &skew_formats::campaign::write(campaign))?;
+            write(Some(path), &skew_formats::campaign::write(campaign));
         }
         if let Some(path) = self.html {
-            output::write(Some(path), &skew_report::campaign_page(campaign))?;
+            write(Some(path), &skew_report::campaign_page(campaign));
         }
-        Ok(())
+        if failed.is_empty() { Ok(ending(campaign)) } else { Err(failed.join("\nskew: ")) }
     }
 }
 
@@ -272,7 +267,11 @@ pub(crate) fn replay(file: &Path, text: &str, command: &[String], color: Color) 
     let words = ["test".to_owned()].into_iter().chain(replay.options.clone()).chain(["--".to_owned()]).chain(command);
     let arguments = <Again as clap::Parser>::try_parse_from(words).map_err(|error| format!("{name}: {error}"))?.test;
     let plan = plan(&arguments)?;
-    let replayed = campaign::replay(&plan, &replay, &AtomicBool::new(false)).map_err(|error| trouble_words(&error))?;
+    let stop = stop::on_signal(campaign::stop_all)?;
+    let replayed = campaign::replay(&plan, &replay, &stop).map_err(|error| trouble_words(&error))?;
+    if stop.load(Ordering::SeqCst) {
+        return Ok(Ending::Unknown);
+    }
     let failure = &replayed.failure;
     let mut out = format!("{name}: {}\n\n", replay.shows);
     if failure.run.outcome.passed() {
@@ -303,22 +302,30 @@ struct Again {
 
 fn trouble_words(trouble: &Trouble) -> String {
     let mut words = trouble.to_string();
-    let (output, unsupported): (&str, &[(String, u64)]) = match trouble {
-        Trouble::FailsAlone(_, output, unsupported) => (output, unsupported),
-        Trouble::FailsSerializable(_, output) => (output, &[]),
-        _ => return words,
-    };
-    for (what, times) in unsupported {
+    let Some(ended) = trouble.ended() else { return words };
+    for (what, times) in &ended.unsupported {
         let often = if *times == 1 { "once".to_owned() } else { format!("{times} times") };
         words.push_str(&format!("\n  not supported, {often}: {what}"));
     }
+    for statement in &ended.unanswered {
+        words.push_str(&format!("\n  had no answer: {}", one_line(statement)));
+    }
+    let output = ended.output.trim_end();
+    if output.is_empty() {
+        words.push_str("\nthe command printed nothing");
+        return words;
+    }
     words.push_str("\nwhat the command printed:");
-    let lines: Vec<&str> = output.trim_end().lines().collect();
+    let lines: Vec<&str> = output.lines().collect();
     for line in &lines[lines.len().saturating_sub(40)..] {
-        let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        words.push_str(&format!("\n  | {line}"));
+        words.push_str(&format!("\n  | {}", one_line(line)));
     }
     words
+}
+
+/// Text in one line, without what a terminal would take for a command.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// A bar on a terminal, a line now and then in a log.

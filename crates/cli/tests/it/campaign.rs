@@ -19,12 +19,12 @@ COMMIT;
 ";
 
 /// A folder with the script of a shop: two buy, then the stock is counted.
-struct Shop {
+pub(crate) struct Shop {
     folder: PathBuf,
 }
 
 impl Shop {
-    fn new(name: &str) -> Shop {
+    pub(crate) fn new(name: &str) -> Shop {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("campaign-{name}"));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).expect("a folder for this test");
@@ -37,15 +37,15 @@ impl Shop {
         shop
     }
 
-    fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.folder.join(name).to_str().expect("a path in UTF-8").to_owned()
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         std::fs::write(self.folder.join(name), text).expect("the folder can be written");
     }
 
-    fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.folder.join(name)).expect("the file was written")
     }
 
@@ -54,21 +54,21 @@ impl Shop {
     }
 
     /// The arguments of `skew test` with this shop.
-    fn arguments(&self, options: &[&str]) -> Vec<String> {
+    pub(crate) fn arguments(&self, options: &[&str]) -> Vec<String> {
         let (setup, out, script) = (self.path("setup.sql"), self.path("out"), self.path("shop.sh"));
         let fixed = ["test", "--setup", &setup, "--out", &out];
         let all = fixed.into_iter().chain(options.iter().copied()).chain(["--", "sh", &script]);
         all.map(str::to_owned).collect()
     }
 
-    fn test(&self, options: &[&str]) -> Done {
+    pub(crate) fn test(&self, options: &[&str]) -> Done {
         let arguments = self.arguments(options);
         skew(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
     }
 }
 
 /// Whether there is a psql; if not, the test says that it does nothing.
-fn has_psql() -> bool {
+pub(crate) fn has_psql() -> bool {
     let found =
         Command::new("psql").arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
     if !found {
@@ -121,6 +121,37 @@ fn a_test_that_breaks_ends_with_1_is_explained_and_replays() {
     let other = skew(&["replay", &replay, "--", "sh", "-c", "psql -qXAt -c 'SELECT 1'"]);
     assert_eq!(other.code, 0, "{}{}", other.out, other.err);
     assert!(other.out.contains("this time the command passed"), "{}", other.out);
+}
+
+#[test]
+fn only_the_old_version_that_matters_is_named() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("matters");
+    shop.write(
+        "setup.sql",
+        "CREATE TABLE t (id int PRIMARY KEY, n int);\nINSERT INTO t VALUES (1, 0), (2, 0), (3, 0);\n",
+    );
+    let (writes, reads): (Vec<String>, Vec<String>) = (1..=3)
+        .map(|id| {
+            (format!(" -c 'UPDATE t SET n = 1 WHERE id = {id}'"), format!(" -c 'SELECT n FROM t WHERE id = {id}'"))
+        })
+        .unzip();
+    let last = format!("n=$(psql -qXAt{} | tail -1)", reads.concat());
+    shop.write("shop.sh", &format!("set -e\npsql -qX{}\n{last}\ntest \"$n\" = 1\n", writes.concat()));
+    let json = shop.path("all.json");
+    let done = shop.test(&["-i", "cc", "--seed", "3", "-n", "20", "-x", "--json", &json]);
+    assert_eq!(done.code, 1, "{}{}", done.out, done.err);
+    let failure = &shop.json("all.json")["failure"];
+    assert_eq!(failure["stale_reads"], serde_json::json!({"found": 2, "needed": 1}), "{}", done.out);
+    let statements = failure["statements"].as_array().expect("statements").iter();
+    let is_stale =
+        |one: &&Value| one["operations"].as_array().is_some_and(|all| all.iter().any(|op| op["stale"] == true));
+    let stale: Vec<&str> = statements.filter(is_stale).filter_map(|one| one["sql"].as_str()).collect();
+    assert_eq!(stale, ["SELECT n FROM t WHERE id = 3"]);
+    assert_eq!(done.out.matches("an old version").count(), 1, "{}", done.out);
+    assert!(done.out.contains("; 1 of 2 reads of"), "{}", done.out);
 }
 
 #[test]
@@ -204,7 +235,7 @@ fn a_command_that_cannot_be_tested_is_told_why() {
     refused(&["--", "no-such-command"], "skew: there is no command `no-such-command`: check its name and your PATH");
     refused(
         &["--", "true"],
-        "`true` never connected to the database: have it take the database's address from DATABASE_URL, or from PGHOST, \
+        "`true` never connected to the database, so it talks to another one or to none: have it take the database's address from DATABASE_URL, or from PGHOST, \
          PGPORT, PGUSER and PGDATABASE",
     );
     refused(&["--json", "no/such/folder/x.json", "--", "true"], "skew: cannot write no/such/folder/x.json: ");
@@ -236,8 +267,8 @@ fn a_test_that_fails_alone_or_hangs_is_not_weak_isolations_fault() {
     );
     refused(
         "psql -qX -c 'SELECT 7' > /dev/null; sleep 100",
-        &["--timeout", "1"],
-        &["the test did not end in time although every transaction runs alone"],
+        &["--timeout", "2"],
+        &["the test did not end within 2 s although every transaction runs alone: give it longer with --timeout"],
     );
     refused(
         "psql -qX -v ON_ERROR_STOP=1 -c 'CREATE PUBLICATION p FOR ALL TABLES'",

@@ -2,6 +2,7 @@
 
 mod answers;
 mod bad_input;
+mod bad_situations;
 mod campaign;
 mod examples;
 mod readme;

@@ -11,7 +11,7 @@ const MOST_CHARS: usize = 300;
 /// What to change so that an anomaly goes away.
 pub(super) fn for_anomaly(failure: &FailedRun, anomaly: &SqlAnomaly) -> Vec<(&'static str, String)> {
     let mut advice = vec![("fix", clean(&anomaly.fix))];
-    if anomaly.id == "lost-update" {
+    if anomaly.id == "lost-update" && anomaly.fix.contains("one UPDATE") {
         advice.extend(one_update(failure, anomaly).map(|words| ("update", words)));
     }
     // A lock helps where two writers are in each other's way, not where a read went back in time.
@@ -88,7 +88,8 @@ pub(super) fn for_old_versions() -> Vec<(&'static str, String)> {
     vec![("why", why.to_owned()), ("fix", fix.to_owned())]
 }
 
-fn statements_words(statements: &[usize]) -> String {
+/// `statement 6`, `statements 6 and 7`
+pub(super) fn statements_words(statements: &[usize]) -> String {
     format!("statement{} {}", if statements.len() == 1 { "" } else { "s" }, numbers(statements))
 }
 
@@ -116,7 +117,7 @@ fn locks(failure: &FailedRun, anomaly: &SqlAnomaly) -> Vec<String> {
     let mut found: Vec<(String, Vec<usize>)> = Vec::new();
     for edge in anomaly.edges.iter().filter(|edge| edge.label.starts_with("rw") && writes(failure, &edge.from)) {
         let Some(at) = edge.statements.0 else { continue };
-        let Some(words) = failure.statements.get(at).and_then(how_to_lock) else { continue };
+        let Some(words) = failure.statements.get(at).and_then(|one| how_to_lock(one, anomaly)) else { continue };
         match found.iter_mut().find(|(other, _)| *other == words) {
             Some((_, statements)) if !statements.contains(&at) => statements.push(at),
             Some(_) => {}
@@ -135,7 +136,7 @@ fn writes(failure: &FailedRun, txn: &str) -> bool {
     own.any(|one| one.operations.iter().any(|operation| operation.is_write))
 }
 
-fn how_to_lock(statement: &SqlStatement) -> Option<String> {
+fn how_to_lock(statement: &SqlStatement, anomaly: &SqlAnomaly) -> Option<String> {
     let read = statement.operations.iter().find(|operation| operation.is_guilty && !operation.is_write)?;
     let text = one_line(read.within.as_deref().unwrap_or(&statement.text));
     let text = text.trim_end_matches([';', ' ']);
@@ -144,7 +145,7 @@ fn how_to_lock(statement: &SqlStatement) -> Option<String> {
         return None;
     }
     if read.value == "nil" {
-        return Some(nothing_to_lock(statement, read));
+        return Some(nothing_to_lock(statement, read, anomaly));
     }
     if let Some(what) = forbids_locks(&words) {
         let table = table_of(read);
@@ -155,17 +156,16 @@ fn how_to_lock(statement: &SqlStatement) -> Option<String> {
     Some(format!("{} FOR UPDATE", shorten(text, MOST_CHARS)))
 }
 
-fn nothing_to_lock(statement: &SqlStatement, read: &SqlOperation) -> String {
+/// A lock on another row keeps others out where the transactions have no snapshot from before.
+fn nothing_to_lock(statement: &SqlStatement, read: &SqlOperation, anomaly: &SqlAnomaly) -> String {
     let table = table_of(read);
     let is_row = |other: &&SqlOperation| {
         !other.is_write && other.value != "nil" && other.key.ends_with(']') && table_of(other) != table
     };
     let row = statement.operations.iter().find(is_row);
     let row = row.map_or_else(|| "a row that both know".to_owned(), |other| clean(&other.key));
-    format!(
-        "what it looks for is not there yet and cannot be locked; a unique key on {table}, or FOR UPDATE on {row}, keeps \
-         others out"
-    )
+    let lock = if anomaly.fix.contains("lock a row") { format!(", or FOR UPDATE on {row},") } else { String::new() };
+    format!("what it looks for is not there yet and cannot be locked; a unique key on {table}{lock} keeps others out")
 }
 
 fn table_of(operation: &SqlOperation) -> String {

@@ -4,7 +4,6 @@ use skew_model::campaign::{Campaign, RunLine};
 
 use crate::Style;
 use crate::campaign::text::failed_run;
-use crate::campaign::words::ended;
 
 /// A campaign as JUnit XML.
 pub fn junit(campaign: &Campaign) -> String {
@@ -39,7 +38,7 @@ fn case(campaign: &Campaign, run: &RunLine) -> String {
     let explained = campaign.failure.as_ref().filter(|failure| failure.run.number == run.number);
     let text = explained
         .map_or_else(String::new, |failure| failed_run(failure, Style { color: false, width: 100, expand: false }));
-    let message = escape(&format!("the command {}", ended(run.outcome)));
+    let message = escape(&format!("the command {}", run.outcome));
     format!("{head}>\n      <failure message=\"{message}\">{}</failure>\n    </testcase>\n", escape(&text))
 }
 

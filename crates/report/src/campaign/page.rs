@@ -6,7 +6,7 @@
 use skew_model::campaign::{Campaign, FailedRun, RunLine, RunOutcome, SqlAnomaly, Why};
 
 use crate::campaign::lanes::{ends_of, lanes};
-use crate::campaign::words::{again, ended, notes, run_words, summary, tell};
+use crate::campaign::words::{again, notes, run_words, summary, tell};
 use crate::clean::count;
 use crate::markup::escape;
 
@@ -255,7 +255,7 @@ fn row(run: &RunLine, name: &str, explained: Option<u64>) -> String {
     let words = match run.outcome {
         RunOutcome::Passed => String::new(),
         RunOutcome::Failed(code) => format!(", exit code {code}"),
-        RunOutcome::Killed(_) | RunOutcome::TimedOut => format!(", {}", ended(run.outcome)),
+        RunOutcome::Killed(_) | RunOutcome::TimedOut => format!(", {}", run.outcome),
     };
     let link = if explained == Some(run.number) { ", <a href=\"#why\">explained</a>" } else { "" };
     format!(

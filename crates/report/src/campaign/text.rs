@@ -180,11 +180,12 @@ fn short(value: &str) -> String {
 fn operation_words(operation: &SqlOperation) -> String {
     let (key, value) = (clean(&operation.key), short(&operation.value));
     // A key without a column says whether the row is there.
+    let (came, went) = if key.contains(" by ") { ("made", "removed") } else { ("inserted", "deleted") };
     let mut words = match (key.ends_with(']'), operation.is_write, value.as_str()) {
         (true, false, "nil") => format!("found no {key}"),
         (true, false, _) => format!("found {key}"),
-        (true, true, "nil") => format!("deleted {key}"),
-        (true, true, _) => format!("inserted {key}"),
+        (true, true, "nil") => format!("{went} {key}"),
+        (true, true, _) => format!("{came} {key}"),
         (false, false, _) => format!("read {key}={value}"),
         (false, true, _) => format!("wrote {key}={value}"),
     };

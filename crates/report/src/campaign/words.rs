@@ -47,6 +47,7 @@ pub(super) fn tell(failure: &FailedRun) -> Told {
             advice: advice::for_refusals(failure, refused),
             statements: around(failure, &[refused.as_slice(), &rivals(failure, refused)].concat()),
         },
+        Why::Serializable if failure.run.outcome == RunOutcome::TimedOut => hanging(failure),
         Why::Serializable if failure.stale_reads.1 > 0 => Told {
             kind: ("failed", "old version".to_owned()),
             is_explained: true,
@@ -75,6 +76,53 @@ pub(super) fn tell(failure: &FailedRun) -> Told {
     }
 }
 
+/// A run that is serializable and did not end.
+fn hanging(failure: &FailedRun) -> Told {
+    let unanswered = unanswered(failure);
+    let (headline, advice) = match unanswered.is_empty() {
+        true => (
+            "the command did not end in time, and was not waiting for the database".to_owned(),
+            "what it waits for outside the database; --timeout gives it longer",
+        ),
+        false => (
+            format!("the command did not end in time: {} had no answer", advice::statements_words(&unanswered)),
+            "who holds what it waits for: a transaction that was left open, or one whose client waits for somebody else",
+        ),
+    };
+    let holders: Vec<usize> = unanswered.iter().filter_map(|&at| holder(failure, at)).collect();
+    let statements = around(failure, &[unanswered.as_slice(), &holders].concat());
+    let advice = vec![("look at", advice.to_owned())];
+    Told { kind: ("failed", "timeout".to_owned()), is_explained: !unanswered.is_empty(), headline, advice, statements }
+}
+
+/// The last statements of clients that were still waiting when the command was stopped.
+fn unanswered(failure: &FailedRun) -> Vec<usize> {
+    let is_open = |one: &SqlStatement| one.answer == "no answer";
+    let is_last = |at: usize| {
+        let connection = failure.statements[at].connection;
+        failure.statements[at + 1..].iter().all(|later| later.connection != connection)
+    };
+    let statements = failure.statements.iter().enumerate();
+    statements.filter(|(at, one)| is_open(one) && is_last(*at)).map(|(at, _)| at).collect()
+}
+
+/// The last statement of somebody else that wrote to a row which this one looks at: who holds what it waits for.
+fn holder(failure: &FailedRun, at: usize) -> Option<usize> {
+    let own = failure.statements.get(at)?;
+    let rows: BTreeSet<String> = own.operations.iter().filter_map(row).collect();
+    let holds = |one: &SqlStatement| {
+        one.connection != own.connection
+            && one.operations.iter().any(|op| op.is_write && row(op).is_some_and(|row| rows.contains(&row)))
+    };
+    failure.statements[..at].iter().rposition(holds)
+}
+
+/// The row that an operation is about, however it was found.
+fn row(operation: &SqlOperation) -> Option<String> {
+    let row = operation.key.split_inclusive(']').next()?;
+    Some(row.split_once(" by ").map_or_else(|| row.to_owned(), |(row, _)| format!("{row}]")))
+}
+
 fn of_transactions(failure: &FailedRun, takes_part: impl Fn(&str) -> bool) -> Vec<usize> {
     let statements = failure.statements.iter().enumerate();
     statements.filter(|(_, one)| one.txn.as_deref().is_some_and(&takes_part)).map(|(at, _)| at).collect()
@@ -98,7 +146,6 @@ fn around(failure: &FailedRun, statements: &[usize]) -> Vec<usize> {
 
 /// What others wrote to the rows of refused transactions while those were running.
 fn rivals(failure: &FailedRun, refused: &[usize]) -> Vec<usize> {
-    let row = |operation: &SqlOperation| operation.key.split_inclusive(']').next().map(str::to_owned);
     let mut found = Vec::new();
     for &at in refused.iter().take(MOST_REFUSALS) {
         let Some(own) = failure.statements.get(at) else { continue };
@@ -122,7 +169,7 @@ fn rivals(failure: &FailedRun, refused: &[usize]) -> Vec<usize> {
 /// Which run it was and how it ended.
 pub(super) fn run_words(failure: &FailedRun) -> String {
     let run = &failure.run;
-    format!("number {}, seed {}: the command {}", run.number, run.seed, ended(run.outcome))
+    format!("number {}, seed {}: the command {}", run.number, run.seed, run.outcome)
 }
 
 /// What repeating the run has shown.
@@ -138,6 +185,9 @@ pub(super) fn again(failure: &FailedRun) -> String {
         ),
         (1, _) => format!("repeated once, it failed again; {reads}"),
         (times, failed) if times == failed => format!("repeated {}, it failed each time; {reads}", often(times)),
+        (times, failed) if failure.stale_reads.0 > 0 => {
+            format!("repeated {} with fewer and fewer old versions, it failed {}; {reads}", often(times), often(failed))
+        }
         (times, failed) => format!("repeated {}, it failed {}; {reads}", often(times), often(failed)),
     }
 }
@@ -167,16 +217,6 @@ fn often(times: usize) -> String {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
         times => format!("{times} times"),
-    }
-}
-
-/// How a run ended.
-pub(super) fn ended(outcome: RunOutcome) -> String {
-    match outcome {
-        RunOutcome::Passed => "passed".to_owned(),
-        RunOutcome::Failed(code) => format!("failed with exit code {code}"),
-        RunOutcome::Killed(signal) => format!("was killed by signal {signal}"),
-        RunOutcome::TimedOut => "did not end in time".to_owned(),
     }
 }
 
@@ -218,7 +258,7 @@ pub(super) fn notes(campaign: &Campaign) -> Vec<String> {
         notes.push(format!(
             "at serializable the test {} after the database had refused {} with 40001 or 40P01: at that level an \
              application has to try again",
-            ended(run.outcome),
+            run.outcome,
             count(run.refusals as usize, "transaction")
         ));
     }

@@ -35,6 +35,8 @@ pub struct Seen {
 
 /// Errors that databases give because transactions ran at the same time.
 pub const REFUSALS: [&str; 2] = ["40001", "40P01"];
+/// How a statement ends whose client has gone.
+const LOST: &str = "08006";
 /// What is not supported.
 const UNSUPPORTED: &str = "0A000";
 
@@ -98,6 +100,19 @@ impl Arena {
         counts
     }
 
+    /// The last statements of clients that had no answer when the run ended.
+    pub fn unanswered(&self) -> Vec<String> {
+        let of = |seen: &Seen| {
+            let statements = &seen.recording.statements;
+            let is_last =
+                |at: usize| !statements[at + 1..].iter().any(|later| later.connection == statements[at].connection);
+            let unanswered =
+                statements.iter().enumerate().filter(|(at, one)| is_unanswered(&one.answer) && is_last(*at));
+            unanswered.map(|(_, one)| one.text.trim().to_owned()).collect::<Vec<_>>()
+        };
+        self.seen().iter().flat_map(of).collect()
+    }
+
     /// What happened, in the databases that were used.
     pub fn seen(&self) -> Vec<Seen> {
         let used = self.running.databases().all().into_iter().map(|(database, entry)| {
@@ -119,6 +134,15 @@ pub struct Counts {
     pub unsupported: BTreeMap<String, u64>,
     /// How long clients were held.
     pub held: Duration,
+}
+
+/// Whether a statement was still at work, or waiting for a lock, when its client went away.
+pub fn is_unanswered(answer: &Answer) -> bool {
+    match answer {
+        Answer::None => true,
+        Answer::Error { code, .. } => code == LOST,
+        Answer::Done(_) => false,
+    }
 }
 
 /// A run as chance has it.

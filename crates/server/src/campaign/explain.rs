@@ -7,7 +7,8 @@ use skew_model::campaign::{SqlAnomaly, SqlEdge, SqlOperation, SqlStatement, Why}
 use skew_model::{Edge, Explanation, History, Level, Limit, OpId, OpKind, Outcome, Reason, Scope, Violation};
 use skew_sql::session::recording::{Answer, Recording};
 
-use crate::campaign::arena::{REFUSALS, Seen};
+use crate::campaign::arena::{REFUSALS, Seen, is_unanswered};
+use crate::campaign::fix;
 
 /// Which database went wrong, what its clients did, and why that is wrong.
 pub struct Explained {
@@ -135,7 +136,7 @@ fn with_violation(seen: &Seen, violation: &Violation) -> Explained {
         edges: told,
         breaks: names(&violation.breaks),
         satisfies: names(&violation.satisfies),
-        fix: fix(violation, &edges),
+        fix: fix::fix(violation, &edges),
     };
     Explained { database: seen.database.clone(), statements, why: Why::Anomaly(Box::new(why)) }
 }
@@ -149,47 +150,23 @@ fn reason(history: &History, edge: &Edge) -> String {
         return skew_report::sentence(history, edge);
     }
     let is_there = |op: OpId| history.value_text(history.op(op).value()) != NOTHING;
+    // An entry of an index comes and goes with changes of a row too.
+    let (came, went) = if key.contains(" by ") { ("made", "removed") } else { ("inserted", "deleted") };
     match (&edge.reason, is_there(one), is_there(other)) {
-        (Reason::Overwrote { .. }, false, true) => format!("{from} found no {key}, which {to} inserted"),
-        (Reason::Overwrote { .. }, true, false) => format!("{from} found {key}, which {to} deleted"),
-        (Reason::Read { .. }, true, true) => format!("{to} found {key}, which {from} inserted"),
-        (Reason::Read { .. }, false, false) => format!("{to} did not find {key}, which {from} deleted"),
+        (Reason::Overwrote { .. }, false, true) => format!("{from} found no {key}, which {to} {came}"),
+        (Reason::Overwrote { .. }, true, false) => format!("{from} found {key}, which {to} {went}"),
+        (Reason::Read { .. }, true, true) => format!("{to} found {key}, which {from} {came}"),
+        (Reason::Read { .. }, false, false) => format!("{to} did not find {key}, which {from} {went}"),
         _ => skew_report::sentence(history, edge),
     }
 }
 
 /// What a row's key holds while there is no such row.
-const NOTHING: &str = "nil";
+pub(super) const NOTHING: &str = "nil";
 
 /// Whether a key says whether a row is there; others are its cells.
-fn is_row(key: &str) -> bool {
+pub(super) fn is_row(key: &str) -> bool {
     key.ends_with(']')
-}
-
-/// What to change, in SQL's words where it can be more precise than in general.
-fn fix(violation: &Violation, edges: &[Edge]) -> String {
-    let history = &violation.history;
-    let found_nothing = |edge: &Edge| match edge.reason {
-        Reason::Overwrote { read, .. } => {
-            let op = history.op(read);
-            is_row(&history.key_name(op.key())) && history.value_text(op.value()) == NOTHING
-        }
-        _ => false,
-    };
-    match violation.anomaly.id() {
-        "write-skew" if edges.iter().any(found_nothing) => {
-            "no row is there yet that could be locked: let a UNIQUE constraint decide, or lock a row that both share before \
-             they look, or run both at SERIALIZABLE and try again after 40001"
-                .to_owned()
-        }
-        "write-skew" => "lock what one of them only reads (SELECT … FOR UPDATE), or run both at SERIALIZABLE and try again \
-                         after 40001"
-            .to_owned(),
-        "lost-update" => "let the database do the arithmetic in one UPDATE, or read with SELECT … FOR UPDATE, or run both at \
-                          REPEATABLE READ and try again after 40001"
-            .to_owned(),
-        _ => skew_report::fix(violation),
-    }
 }
 
 /// The statements of a run with what they read and wrote.
@@ -200,7 +177,8 @@ fn statements(recording: &Recording) -> Vec<SqlStatement> {
         .iter()
         .map(|statement| {
             let (answer, is_error) = match &statement.answer {
-                Answer::None => ("no answer".to_owned(), false),
+                Answer::None => ("no answer".to_owned(), true),
+                lost if is_unanswered(lost) => ("no answer".to_owned(), true),
                 Answer::Done(None) => ("done".to_owned(), false),
                 Answer::Done(Some(1)) => ("1 row".to_owned(), false),
                 Answer::Done(Some(rows)) => (format!("{rows} rows"), false),

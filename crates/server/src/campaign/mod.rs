@@ -4,16 +4,18 @@
 //! - [`arena`]: a server for runs, each from the same state, recorded
 //! - `shrink`: the same run again, with fewer and fewer stale reads
 //! - `explain`: why it failed, in the application's own SQL
+//! - `fix`: what to change
+//! - `trouble`: why there are no results
 //! - here: the campaign, from the first run to the explanation
 
 pub mod arena;
 mod explain;
+mod fix;
 mod process;
 mod shrink;
+mod trouble;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,10 +25,12 @@ use skew_sql::session::steering::{ReadPlace, StaleRead};
 use skew_store::strategies::Dice;
 
 use crate::databases::{Replay, RunSetup};
-use crate::listen::NotStarted;
 use crate::scheduler::Order;
 use crate::settings::Settings;
 use arena::{Arena, Counts, Seen};
+
+pub use process::stop_all;
+pub use trouble::{Ended, Trouble};
 
 /// What a campaign is to do.
 #[derive(Clone, Debug)]
@@ -64,63 +68,6 @@ pub enum Event<'a> {
     Run(&'a RunLine),
     /// A failing run is repeated, for the how many-th time.
     Repeated(usize),
-}
-
-/// Why there are no results.
-#[derive(Debug)]
-pub enum Trouble {
-    /// The database did not start.
-    Database(NotStarted),
-    /// The command did not start.
-    Command(String, io::Error),
-    /// The command never connected.
-    NeverConnected(String),
-    /// The test fails although transactions run one after the other.
-    FailsAlone(RunLine, String, Vec<(String, u64)>),
-    /// The test fails at serializable although nothing was refused.
-    FailsSerializable(RunLine, String),
-    /// A run could not begin.
-    Run(String),
-}
-
-impl fmt::Display for Trouble {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Trouble::Database(why) => why.fmt(f),
-            Trouble::Command(program, error) if error.kind() == io::ErrorKind::NotFound => {
-                write!(f, "there is no command `{program}`: check its name and your PATH")
-            }
-            Trouble::Command(program, error) => write!(f, "`{program}` did not start: {error}"),
-            Trouble::NeverConnected(program) => write!(
-                f,
-                "`{program}` never connected to the database: have it take the database's address from DATABASE_URL, or \
-                 from PGHOST, PGPORT, PGUSER and PGDATABASE"
-            ),
-            Trouble::FailsAlone(run, ..) => write!(
-                f,
-                "the test {} although every transaction runs alone: what it tests is wrong, or it needs something that \
-                 the database does not support",
-                ending(run.outcome)
-            ),
-            Trouble::FailsSerializable(run, _) => write!(
-                f,
-                "the test {} at serializable: its transactions behave as if they ran one after the other, so the test \
-                 itself depends on something else (time, order, randomness)",
-                ending(run.outcome)
-            ),
-            Trouble::Run(why) => f.write_str(why),
-        }
-    }
-}
-
-/// How a run ended, in words.
-pub fn ending(outcome: RunOutcome) -> String {
-    match outcome {
-        RunOutcome::Passed => "passed".to_owned(),
-        RunOutcome::Failed(code) => format!("failed with exit code {code}"),
-        RunOutcome::Killed(signal) => format!("was killed by signal {signal}"),
-        RunOutcome::TimedOut => "did not end in time".to_owned(),
-    }
 }
 
 /// How many runs at serializable, with clients that overlap, come before the others.
@@ -174,17 +121,17 @@ fn baseline(plan: &Plan, stop: &AtomicBool, watch: &(dyn Fn(Event<'_>) + Sync)) 
         if ran.is_interrupted {
             return Ok(lines);
         }
-        if ran.clients == 0 && number == 0 {
-            return Err(Trouble::NeverConnected(plan.command.first().cloned().unwrap_or_default()));
-        }
-        if !ran.line.outcome.passed() {
-            if number == 0 {
-                let unsupported = ran.counts.unsupported.into_iter().collect();
-                return Err(Trouble::FailsAlone(ran.line, ran.output, unsupported));
+        let refusals = ran.line.refusals;
+        match (number, ran.clients, ran.line.outcome) {
+            (0, 0, _) => {
+                let program = plan.command.first().cloned().unwrap_or_default();
+                return Err(Trouble::NeverConnected(program, ran.ended(&arena)));
             }
-            if ran.line.refusals == 0 {
-                return Err(Trouble::FailsSerializable(ran.line, ran.output));
-            }
+            (_, _, RunOutcome::Passed) => {}
+            (0, _, RunOutcome::TimedOut) => return Err(Trouble::Hangs(ran.ended(&arena), plan.timeout)),
+            (0, ..) => return Err(Trouble::FailsAlone(ran.ended(&arena))),
+            _ if refusals == 0 => return Err(Trouble::FailsSerializable(ran.ended(&arena))),
+            _ => {}
         }
         lines.push(ran.line);
     }
@@ -275,6 +222,15 @@ struct Ran {
     clients: u64,
     counts: Counts,
     is_interrupted: bool,
+}
+
+impl Ran {
+    /// The same for whoever has to be told that the test cannot be used.
+    fn ended(self, arena: &Arena) -> Ended {
+        let unanswered = if self.line.outcome == RunOutcome::TimedOut { arena.unanswered() } else { Vec::new() };
+        let unsupported = self.counts.unsupported.into_iter().collect();
+        Ended { run: self.line, output: self.output, unsupported, unanswered }
+    }
 }
 
 fn one(plan: &Plan, arena: &mut Arena, setup: RunSetup, number: u64, stop: &AtomicBool) -> Result<Ran, Trouble> {

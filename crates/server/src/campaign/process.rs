@@ -5,7 +5,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -45,6 +45,8 @@ pub fn run(
     child.args(arguments).envs(environment.iter().map(|(name, value)| (name, value)));
     child.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).process_group(0);
     let mut started_child = child.spawn()?;
+    let group = group_of(&started_child);
+    running().extend(group);
     // What is left of the pipe's other end belongs to the child alone.
     drop(child);
     let kept: Arc<Mutex<Vec<u8>>> = Arc::default();
@@ -58,10 +60,11 @@ pub fn run(
         // Nobody may be waiting any more.
         let _ = said.send(());
     });
-    let (status, was_late, is_interrupted) = wait(&mut started_child, started + timeout, stop)?;
+    let (status, was_late, is_interrupted) = wait(&mut started_child, group, started + timeout, stop)?;
     let took = started.elapsed();
     // Whatever it has started and left behind.
-    stop_group(&started_child);
+    kill(group);
+    running().retain(|other| Some(*other) != group);
     let _ = has_said.recv_timeout(LAST_WORDS);
     let output = String::from_utf8_lossy(&kept.lock().unwrap_or_else(PoisonError::into_inner)).into_owned();
     let outcome = match (was_late, status.code(), status.signal()) {
@@ -73,10 +76,14 @@ pub fn run(
     Ok(Ended { outcome, output, took, is_interrupted })
 }
 
-fn wait(child: &mut Child, deadline: Instant, stop: &AtomicBool) -> io::Result<(ExitStatus, bool, bool)> {
+fn wait(
+    child: &mut Child,
+    group: Option<Pid>,
+    deadline: Instant,
+    stop: &AtomicBool,
+) -> io::Result<(ExitStatus, bool, bool)> {
     std::thread::scope(|scope| {
         let (sender, ended) = mpsc::channel();
-        let group = group_of(child);
         scope.spawn(move || {
             // Nobody may be waiting any more.
             let _ = sender.send(child.wait());
@@ -102,8 +109,15 @@ fn group_of(child: &Child) -> Option<Pid> {
     i32::try_from(child.id()).ok().and_then(Pid::from_raw)
 }
 
-fn stop_group(child: &Child) {
-    kill(group_of(child));
+/// Stops every command that is running: for whoever ends this process at once.
+pub fn stop_all() {
+    running().iter().for_each(|group| kill(Some(*group)));
+}
+
+/// The commands that are running. They are in groups of their own, so that a terminal's Ctrl-C does not reach them.
+fn running() -> MutexGuard<'static, Vec<Pid>> {
+    static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn kill(group: Option<Pid>) {

@@ -84,11 +84,14 @@ impl Repeats<'_> {
         if self.times >= self.plan.repeats || self.stop.load(Ordering::SeqCst) {
             return Ok(None);
         }
-        self.times += 1;
-        (self.watch)(Event::Repeated(self.times));
+        (self.watch)(Event::Repeated(self.times + 1));
         let setup = arena::again(self.seed, seen, |database, stale| keeps.contains(&(database.to_owned(), *stale)));
         let ran = one(self.plan, &mut self.arena, setup, 0, self.stop)?;
-        if ran.is_interrupted || ran.line.outcome.passed() {
+        if ran.is_interrupted {
+            return Ok(None);
+        }
+        self.times += 1;
+        if ran.line.outcome.passed() {
             return Ok(None);
         }
         self.failed += 1;

@@ -124,7 +124,7 @@ impl Waiting {
                 if !socket.is_stopped() {
                     sink.breaks();
                 }
-                cancel.cancel();
+                cancel.lose();
             })
         });
         park();

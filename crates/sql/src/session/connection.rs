@@ -80,6 +80,7 @@ impl std::fmt::Debug for Cancel {
 const GO_ON: u8 = 0;
 const CANCEL: u8 = 1;
 const TERMINATE: u8 = 2;
+const LOST: u8 = 3;
 
 impl Cancel {
     fn new() -> Cancel {
@@ -89,6 +90,11 @@ impl Cancel {
     /// Asks the statement to stop (57014).
     pub fn cancel(&self) {
         let _ = self.wish.compare_exchange(GO_ON, CANCEL, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The client has gone: nobody waits for the statement any more (08006).
+    pub fn lose(&self) {
+        let _ = self.wish.compare_exchange(GO_ON, LOST, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Asks the connection to end (57P01).
@@ -113,6 +119,7 @@ impl Cancel {
         match self.wish.load(Ordering::Relaxed) {
             GO_ON => Ok(()),
             CANCEL => Err(SqlError::new(SqlState::QUERY_CANCELED, "canceling statement due to user request")),
+            LOST => Err(SqlError::new(SqlState::CONNECTION_FAILURE, "connection to client lost")),
             _ => {
                 let message = "terminating connection due to administrator command";
                 Err(SqlError::new(SqlState::ADMIN_SHUTDOWN, message))

@@ -5,9 +5,11 @@ use skew_model::Key;
 use skew_model::{History, Literal};
 use skew_store::Told;
 
-use crate::catalog::{Relation, RelationKind, Space, Table};
+use crate::catalog::{Index, Relation, RelationKind, Space, Table};
 use crate::storage::World;
-use crate::types::{Datum, Type, text};
+use crate::storage::rows::key_type;
+use crate::types::encode::decode;
+use crate::types::{Datum, Type, Typed, kind, text};
 
 /// The history since the checkpoint.
 pub(crate) fn history(world: &World<'_>) -> History {
@@ -24,15 +26,14 @@ fn literal(world: &World<'_>, value: &Datum) -> Literal {
     match value {
         Datum::Int(number) => Literal::Int(*number),
         Datum::Array(list) if list.dimensions.is_empty() && !list.items.is_empty() => {
-            let items: Vec<String> = list.items.iter().map(|item| show(&literal(world, item))).collect();
-            Literal::Text(items.join(","))
+            Literal::Text(together(list.items.iter().map(|item| show(&literal(world, item))).collect()))
         }
         other => Literal::Text(shown(world, other)),
     }
 }
 
-/// What keys are called: `account[1]` for a row's existence, `account[1].balance` for a cell, `account_email[…]` for an
-/// index's entry. Different keys have different names: of several tables with one name, those that are gone (or were
+/// What keys are called: `account[1]` for a row's existence, `account[1].balance` for a cell,
+/// `account[1 by account_email=ann@example.com]` for the entry of an index that leads to the row. Different keys have different names: of several tables with one name, those that are gone (or were
 /// emptied) have a number, `account~1[1]`, and so have all but one of those in different schemas.
 pub(crate) struct Names<'a> {
     world: &'a World<'a>,
@@ -63,6 +64,9 @@ impl<'a> Names<'a> {
                 Some((name, Relation { kind: RelationKind::Table(table), .. })) => {
                     format!("{name}[{}]", row_name(self.world, table, key, bytes))
                 }
+                Some((name, Relation { kind: RelationKind::Index(index), .. })) => {
+                    self.entry(name, index, bytes).unwrap_or_else(|| format!("{name}[{}]", hex(bytes)))
+                }
                 Some((name, _)) => format!("{name}[{}]", hex(bytes)),
                 None => format!("dropped[{}]", key.0),
             };
@@ -74,6 +78,38 @@ impl<'a> Names<'a> {
             Some(row) => self.cell(row.0, key.0 - row.0 - 1),
             None => format!("cell[{}]", key.0),
         }
+    }
+
+    /// An index's entry: its values, then the row.
+    fn entry(&self, name: &str, index: &Index, bytes: &[u8]) -> Option<String> {
+        let (values, row) = bytes.split_last_chunk::<4>()?;
+        let row = Key(u32::from_be_bytes(*row));
+        let (space, row_bytes) = self.world.db.store.at(row)?;
+        let (table_name, Relation { kind: RelationKind::Table(table), .. }) = self.relations.get(&space)? else {
+            return None;
+        };
+        let keys = index.keys.iter().map(|key| (key_type(table, &key.what), key.descending));
+        let values = self.values(values, keys);
+        Some(format!("{table_name}[{} by {name}={values}]", row_name(self.world, table, row, row_bytes)))
+    }
+
+    /// The values of a key, as far as its bytes tell them.
+    fn values(&self, mut bytes: &[u8], keys: impl Iterator<Item = (Type, bool)>) -> String {
+        let mut values = Vec::new();
+        for (ty, descending) in keys {
+            let ty = kind::base(Typed::from(ty), &self.world.db.catalog).ty;
+            let Some((value, rest)) = decode(bytes, ty, descending) else { break };
+            values.push(match value {
+                Datum::Null => "null".to_owned(),
+                value => match text::output(&value, ty, self.world) {
+                    text if text == "null" => quoted(&text),
+                    text => text,
+                },
+            });
+            bytes = rest;
+        }
+        values.extend((!bytes.is_empty()).then(|| hex(bytes)));
+        together(values)
     }
 
     fn cell(&self, row: u32, cell: u32) -> String {
@@ -105,6 +141,17 @@ fn row_name(world: &World<'_>, table: &Table, key: Key, bytes: &[u8]) -> String 
         }
         None => hex(bytes),
     }
+}
+
+/// Several values as one text. Different values have different texts.
+fn together(values: Vec<String>) -> String {
+    let several = values.len() > 1;
+    let quote = |value: String| if several && value.contains([',', '\'']) { quoted(&value) } else { value };
+    values.into_iter().map(quote).collect::<Vec<_>>().join(",")
+}
+
+fn quoted(value: &str) -> String {
+    format!("'{}'", value.replace('\'', "''"))
 }
 
 fn show(literal: &Literal) -> String {

@@ -27,6 +27,62 @@ pub fn encode(out: &mut Vec<u8>, datum: &Datum, ty: Type, descending: bool, null
     }
 }
 
+/// The first value of a key and what comes after it, for the types whose encoding tells; `descending` as it was encoded.
+pub(crate) fn decode(key: &[u8], ty: Type, descending: bool) -> Option<(Datum, &[u8])> {
+    let (&mark, bytes) = key.split_first()?;
+    if mark != VALUE {
+        return Some((Datum::Null, bytes));
+    }
+    let upright: Vec<u8> = if descending { bytes.iter().map(|byte| !byte).collect() } else { bytes.to_vec() };
+    let (value, length) = decode_value(&upright, ty)?;
+    Some((value, &bytes[length..]))
+}
+
+/// A value and how many bytes it takes.
+fn decode_value(bytes: &[u8], ty: Type) -> Option<(Datum, usize)> {
+    let eight = || bytes.first_chunk::<8>().map(|eight| u64::from_be_bytes(*eight));
+    let int = || eight().map(|bits| bits as i64 ^ i64::MIN);
+    Some(match ty {
+        Type::BOOL => (Datum::Bool(*bytes.first()? == 1), 1),
+        Type::INT2 | Type::INT4 | Type::INT8 | Type::OID => (Datum::Int(int()?), 8),
+        Type::FLOAT4 | Type::FLOAT8 => {
+            let bits = eight()?;
+            (Datum::Float(f64::from_bits(if bits >> 63 == 1 { bits & !(1 << 63) } else { !bits })), 8)
+        }
+        Type::DATE => (Datum::Date(int()?.try_into().ok()?), 8),
+        Type::TIME => (Datum::Time(int()?), 8),
+        Type::TIMESTAMP | Type::TIMESTAMPTZ => (Datum::Timestamp(int()?), 8),
+        Type::UUID => (Datum::Uuid(Box::new(u128::from_be_bytes(*bytes.first_chunk::<16>()?))), 16),
+        Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME => {
+            let (bytes, length) = decode_bytes(bytes)?;
+            (Datum::Text(String::from_utf8(bytes).ok()?.into()), length)
+        }
+        Type::BYTEA => {
+            let (bytes, length) = decode_bytes(bytes)?;
+            (Datum::Bytes(bytes.into()), length)
+        }
+        _ => return None,
+    })
+}
+
+fn decode_bytes(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    loop {
+        match (bytes.get(at)?, bytes.get(at + 1)) {
+            (0, Some(0xFF)) => {
+                found.push(0);
+                at += 2;
+            }
+            (0, _) => return Some((found, at + 2)),
+            (&byte, _) => {
+                found.push(byte);
+                at += 1;
+            }
+        }
+    }
+}
+
 /// What is equal exactly when the values are (NULL is equal to NULL): for DISTINCT, GROUP BY and hash joins.
 pub fn hash_key(out: &mut Vec<u8>, datum: &Datum, ty: Type) {
     encode(out, datum, ty, false, false);

@@ -133,3 +133,20 @@ fn nulls_are_first_or_last_whatever_the_direction() {
         assert_eq!(null(false).cmp(&value(false)), Ordering::Greater);
     }
 }
+
+#[test]
+fn keys_of_common_types_tell_their_values() {
+    let mut world = World::default();
+    let types = ["boolean", "bigint", "double precision", "date", "timestamptz", "uuid", "text", "char(5)", "bytea"];
+    for (name, values) in ORDERED.iter().filter(|(name, _)| types.contains(name)) {
+        for (_, value, typed) in groups(name, values, &mut world) {
+            for descending in [false, true] {
+                let mut bytes = key(&value, typed, descending, false);
+                bytes.push(7);
+                let (found, rest) = encode::decode(&bytes, typed.ty, descending).expect("a value");
+                assert_eq!(key(&found, typed, descending, false), bytes[..bytes.len() - 1], "{name}: {value:?}");
+                assert_eq!(rest, [7], "{name}: {value:?}");
+            }
+        }
+    }
+}
