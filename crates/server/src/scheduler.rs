@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 /// How long a replay waits for a client that is to go next before it gives up on it.
 const PATIENCE: Duration = Duration::from_millis(400);
 /// How long transactions wait for others that are open, where they are to run one after the other. An application that
-/// opens two at a time would wait for ever.
-const SERIAL_PATIENCE: Duration = Duration::from_millis(60);
+/// opens two at a time would wait for ever; on a busy machine a client may need a while for its next statement.
+const SERIAL_PATIENCE: Duration = Duration::from_millis(250);
 
 /// Who has just connected is about to ask for something: it is waited for so many times as long.
 const NEWS: u32 = 10;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use skew_model::campaign::{FailedRun, SqlEdge, SqlOperation, SqlStatement, Why};
 
-use crate::campaign::words::{Told, alternatives};
+use crate::campaign::words::{Told, alternatives, verb};
 use crate::clean::{count, shorten};
 use crate::markup::escape;
 
@@ -328,9 +328,12 @@ fn operations(statement: &SqlStatement) -> String {
 }
 
 fn operation(operation: &SqlOperation) -> String {
-    let what = if operation.is_write { "wrote" } else { "read" };
+    let (verb, has_value) = verb(operation);
     let (key, value) = (escape(&shorten(&operation.key, 120)), escape(&shorten(&operation.value, 120)));
-    let mut words = format!("{what} <code>{key}</code> = <code>{value}</code>");
+    let mut words = format!("{verb} <code>{key}</code>");
+    if has_value {
+        words.push_str(&format!(" = <code>{value}</code>"));
+    }
     if operation.is_stale {
         words.push_str(" <strong>◷ an old version</strong>");
     }

@@ -3,7 +3,7 @@
 use skew_model::campaign::{Campaign, FailedRun, SqlOperation, SqlStatement, Why};
 
 use crate::Style;
-use crate::campaign::words::{again, alternatives, notes, one_line, run_words, summary, tell};
+use crate::campaign::words::{again, alternatives, notes, one_line, run_words, summary, tell, verb};
 use crate::clean::{clean, columns, wrap};
 use crate::paint::{Ink, Paint};
 
@@ -179,16 +179,8 @@ fn short(value: &str) -> String {
 
 fn operation_words(operation: &SqlOperation) -> String {
     let (key, value) = (clean(&operation.key), short(&operation.value));
-    // A key without a column says whether the row is there.
-    let (came, went) = if key.contains(" by ") { ("made", "removed") } else { ("inserted", "deleted") };
-    let mut words = match (key.ends_with(']'), operation.is_write, value.as_str()) {
-        (true, false, "nil") => format!("found no {key}"),
-        (true, false, _) => format!("found {key}"),
-        (true, true, "nil") => format!("{went} {key}"),
-        (true, true, _) => format!("{came} {key}"),
-        (false, false, _) => format!("read {key}={value}"),
-        (false, true, _) => format!("wrote {key}={value}"),
-    };
+    let (verb, has_value) = verb(operation);
+    let mut words = if has_value { format!("{verb} {key}={value}") } else { format!("{verb} {key}") };
     if operation.is_stale {
         words.push_str(", an old version");
     }

@@ -271,6 +271,21 @@ pub(super) fn notes(campaign: &Campaign) -> Vec<String> {
     notes
 }
 
+/// What an operation did to its key: `read` and `wrote` have a value, rows and entries of indexes come and go.
+pub(super) fn verb(operation: &SqlOperation) -> (&'static str, bool) {
+    // An entry comes and goes with changes of a row too.
+    let (came, went) = if operation.key.contains(" by ") { ("made", "removed") } else { ("inserted", "deleted") };
+    // A key without a column says whether the row is there.
+    match (operation.key.ends_with(']'), operation.is_write, operation.value == "nil") {
+        (true, false, true) => ("found no", false),
+        (true, false, false) => ("found", false),
+        (true, true, true) => (went, false),
+        (true, true, false) => (came, false),
+        (false, false, _) => ("read", true),
+        (false, true, _) => ("wrote", true),
+    }
+}
+
 /// What could have been read instead, if there was a choice.
 pub(super) fn alternatives(operation: &SqlOperation) -> Option<String> {
     if operation.alternatives.len() < 2 {
