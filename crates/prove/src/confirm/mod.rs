@@ -8,11 +8,13 @@
 //! - `arguments`: values for all parameters, the most promising ones first
 //! - `client`: who calls in which session and order, and who is expected to see whom
 //! - `search`: the runs
+//! - `script`: what was found as sessions of psql
 
 mod arguments;
 mod client;
 mod footprint;
 mod rows;
+mod script;
 mod search;
 mod values;
 
@@ -111,5 +113,11 @@ impl Found {
             false => format!("'{}'", client.replace('\'', r"'\''")),
         };
         format!("skew explore {file} --client {quoted} --level {}", self.level)
+    }
+
+    /// The same on a PostgreSQL that holds the application: statements, each with the session that it goes to (`-- T1`), in
+    /// their order. Only what snapshot isolation allows can be told so; otherwise, why not.
+    pub fn postgres_script(&self) -> std::result::Result<String, String> {
+        script::script(self)
     }
 }

@@ -130,7 +130,12 @@ fn of_type(ty: Type, rows: &Rows, catalog: &Catalog) -> Vec<String> {
         'D' if base == Type::TIME || base == Type::TIMETZ => texts(&["12:00:00", "13:00:00"]),
         'D' => texts(&["2024-01-01", "2024-01-02"]),
         'T' => texts(&["1 day", "1 hour"]),
-        'S' => texts(&["a", "b"]),
+        'S' => {
+            let mut values = texts(&["a"]);
+            values.extend(inner_words(rows));
+            values.push("b".to_owned());
+            values
+        }
         _ if base == Type::UUID => new_values(base, &BTreeSet::new(), catalog),
         _ if base == Type::JSON || base == Type::JSONB => texts(&["{}"]),
         _ => texts(&["1"]),
@@ -164,6 +169,20 @@ fn text_keys(rows: &Rows) -> Vec<String> {
         }
     }
     texts
+}
+
+/// Words within arrays and JSON: what is looked for there is not compared with a column.
+fn inner_words(rows: &Rows) -> Vec<String> {
+    let cells = rows.tables.values().flatten().flatten().flatten();
+    let inner = cells.filter(|cell| cell.starts_with(['{', '[']));
+    let words = inner.flat_map(|cell| cell.split(|letter: char| !letter.is_alphanumeric() && letter != '_'));
+    let mut found: Vec<String> = Vec::new();
+    for word in words.filter(|word| word.starts_with(char::is_alphabetic)) {
+        if found.len() < NEW && !found.iter().any(|known| known == word) {
+            found.push(word.to_owned());
+        }
+    }
+    found
 }
 
 /// Values that no row has.

@@ -78,7 +78,7 @@ fn confirmed(app: &str, level: Level, text: &str) -> Confirmation {
 
 /// The client that was found, and what it shows.
 #[track_caller]
-fn found(app: &str, level: Level, text: &str) -> (Box<Found>, Anomaly) {
+pub fn found(app: &str, level: Level, text: &str) -> (Box<Found>, Anomaly) {
     match confirmed(app, level, text) {
         Confirmation::Found(found) => {
             assert!(check(&found.history, level).holds(), "inside {level}");
@@ -119,7 +119,7 @@ fn two_withdrawals_lose_nothing_at_snapshot_isolation() {
     assert_eq!(reason, "with 48 choices of arguments, every run at si is serializable");
 }
 
-const OVERDRAFT: &str = "
+pub const OVERDRAFT: &str = "
     CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL);
     CREATE PROCEDURE withdraw(acct int, amount int) LANGUAGE plpgsql AS $$
     BEGIN
@@ -168,11 +168,12 @@ fn two_readers_see_two_posts_in_different_orders() {
     assert_eq!(not_found(&app, Level::Pc, text), "none of the runs that were tried is outside ser, up to 400 runs");
 }
 
+pub const READ_ONLY: &str = "balance write_check transact_saving;
+    1 rw 2 checking; 2 rw 3 saving; 3 wr 1 saving; 1.n = 2.n; 2.n = 3.n";
+
 #[test]
 fn who_reads_only_sees_a_saving_without_the_check_before_it() {
-    let text = "balance write_check transact_saving; 1 rw 2 checking; 2 rw 3 saving; 3 wr 1 saving;
-        1.n = 2.n; 2.n = 3.n";
-    let (found, _) = found(&example("smallbank.sql"), Level::Si, text);
+    let (found, _) = found(&example("smallbank.sql"), Level::Si, READ_ONLY);
     assert_eq!(found.client_text(), "s1: transact_saving('ann', 1) | s2: write_check('ann', 1) | s3: balance('ann')");
     let expected = "skew explore smallbank.sql --client \"s1: transact_saving('ann', 1) | s2: write_check('ann', 1) | \
         s3: balance('ann')\" --level si";
@@ -217,6 +218,14 @@ fn one_name_is_registered_twice() {
     let (found, anomaly) = found(&example("auction_surrogate.sql"), Level::Si, text);
     assert_eq!(anomaly, Anomaly::WriteSkew);
     assert_eq!(found.client_text(), "s1: reg_user('new1') | s2: reg_user('new1')");
+}
+
+#[test]
+fn words_within_values_are_arguments() {
+    let text = "add_key delete_key; 1 rw 2 useraccounts; 2 rw 1 useraccounts; 1.a = 2.a";
+    let (found, anomaly) = found(&example("cassieq.sql"), Level::Cc, text);
+    assert_eq!(anomaly, Anomaly::LostUpdate);
+    assert_eq!(found.client_text(), "s1: add_key('ann', 'a') | s2: delete_key('ann', 'red')");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What is said about applications.
 
 mod confirm;
+mod on_postgres;
 mod summaries;
 mod verdicts;
 

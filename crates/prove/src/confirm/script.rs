@@ -1,0 +1,100 @@
+//! A history of snapshot isolation as sessions of psql: statements in an order in which a PostgreSQL does the same.
+//!
+//! A transaction at REPEATABLE READ looks at what was committed before its first query, so a whole call can run later than
+//! the moment that it looks at: everybody takes a snapshot as early as the history allows, and then the calls run one after
+//! the other, as they commit. Nobody waits. (At READ COMMITTED every statement within a procedure looks again; what needs
+//! others to commit in the middle of a call cannot be told with whole calls.)
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use skew_check::check;
+use skew_model::{History, Justification, Key, Level, OpId, OpKind, Outcome, Status, TxnId};
+
+use super::Found;
+
+/// A transaction of the history and the call that it is.
+struct Transaction<'a> {
+    id: TxnId,
+    /// The number of its session.
+    session: usize,
+    call: &'a str,
+    level: Level,
+}
+
+/// The sessions, or why there are none.
+pub(super) fn script(found: &Found) -> Result<String, String> {
+    let transactions = transactions(found)?;
+    let verdict = check(&found.history, found.level);
+    let Outcome::Holds(Justification::CommitOrder { order, .. }) = &verdict.outcome else {
+        return Err(format!("there is no order of commits at {}", found.level));
+    };
+    let place = |id: TxnId| transactions.iter().find(|transaction| transaction.id == id);
+    let ordered: Vec<&Transaction> = order.iter().filter_map(|id| place(*id)).collect();
+    let looks: Vec<usize> = (0..ordered.len()).map(|at| looks_after(&found.history, &ordered, at)).collect();
+    let mut out = String::new();
+    for statement in &found.setup {
+        let _ = writeln!(out, "{statement};");
+    }
+    for (commits, next) in ordered.iter().enumerate() {
+        for (other, _) in ordered.iter().zip(&looks).filter(|(_, after)| **after == commits) {
+            let mark = format!("-- T{}", other.session + 1);
+            let level = if other.level == Level::Si { "REPEATABLE READ" } else { "SERIALIZABLE" };
+            let _ = writeln!(out, "BEGIN ISOLATION LEVEL {level}; {mark}");
+            // The first query takes the snapshot; whoever goes next takes it with the call.
+            if other.id != next.id {
+                let _ = writeln!(out, "SELECT 'sees what is committed now'; {mark}");
+            }
+        }
+        let mark = format!("-- T{}", next.session + 1);
+        let _ = writeln!(out, "CALL {}; {mark}\nCOMMIT; {mark}", next.call);
+    }
+    Ok(out)
+}
+
+/// The committed transactions with their calls.
+fn transactions(found: &Found) -> Result<Vec<Transaction<'_>>, String> {
+    let history = &found.history;
+    let mut transactions = Vec::new();
+    for (session, (name, calls)) in found.client.sessions.iter().enumerate() {
+        let own: Vec<TxnId> =
+            history.txn_ids().filter(|id| history.session_name(history.txn(*id).session) == *name).collect();
+        if own.len() != calls.len() {
+            return Err(format!("the calls of {name} are not one transaction each"));
+        }
+        for (id, call) in own.into_iter().zip(calls) {
+            let txn = history.txn(id);
+            let level = txn.level.unwrap_or(found.level);
+            if !matches!(level, Level::Si | Level::Ser) {
+                return Err(format!(
+                    "PostgreSQL cannot be made to look at another state within a call, as {level} does"
+                ));
+            }
+            if txn.status == Status::Committed {
+                transactions.push(Transaction { id, session, call, level });
+            }
+        }
+    }
+    Ok(transactions)
+}
+
+/// After how many commits a transaction takes its snapshot: as few as it can. It has to see its session's past, whom it
+/// reads from, and who has written before it what it writes.
+fn looks_after(history: &History, ordered: &[&Transaction], at: usize) -> usize {
+    let this = ordered[at];
+    if this.level == Level::Ser {
+        return at;
+    }
+    let sources: BTreeSet<TxnId> =
+        history.op_ids(this.id).filter_map(|op| history.stated_source(OpId(op)).flatten()).collect();
+    let writes = written(history, this.id);
+    let must_see = |other: &Transaction| {
+        other.session == this.session || sources.contains(&other.id) || !writes.is_disjoint(&written(history, other.id))
+    };
+    (0..at).rev().find(|before| must_see(ordered[*before])).map_or(0, |before| before + 1)
+}
+
+fn written(history: &History, txn: TxnId) -> BTreeSet<Key> {
+    let ops = history.op_ids(txn).map(|op| history.op(OpId(op)));
+    ops.filter(|op| op.kind() == OpKind::Write).map(|op| op.key()).collect()
+}
