@@ -6,5 +6,6 @@ pub(crate) mod explain;
 pub(crate) mod explore;
 pub(crate) mod merge;
 pub(crate) mod replay;
+pub(crate) mod robust;
 pub(crate) mod serve;
 pub(crate) mod test;

@@ -30,6 +30,7 @@ enum Command {
     Explore(commands::explore::Arguments),
     Merge(commands::merge::Arguments),
     Replay(commands::replay::Arguments),
+    Robust(commands::robust::Arguments),
     Serve(commands::serve::Arguments),
     Test(commands::test::Arguments),
 }
@@ -70,6 +71,7 @@ fn main() -> ExitCode {
         Command::Explore(arguments) => commands::explore::run(&arguments),
         Command::Merge(arguments) => commands::merge::run(&arguments),
         Command::Replay(arguments) => commands::replay::run(&arguments),
+        Command::Robust(arguments) => commands::robust::run(&arguments),
         Command::Serve(arguments) => commands::serve::run(&arguments),
         Command::Test(arguments) => commands::test::run(&arguments),
     };

@@ -117,7 +117,7 @@ fn counted(histories: usize) -> String {
 }
 
 /// A database with the application in it.
-fn load(script: &Script) -> Result<(Database, App), String> {
+pub(crate) fn load(script: &Script) -> Result<(Database, App), String> {
     let database = Database::new(Options { recency: Recency::None, ..Options::default() });
     script.run(&mut database.connect(Connected::new("postgres", "explore"))).map_err(|failed| failed.to_string())?;
     database.checkpoint().map_err(|error| error.fields().message.clone())?;

@@ -210,6 +210,12 @@ impl Chain<'_, '_> {
         if classes.close(graph).is_err() || self.is_excluded_after_all(&classes, state) {
             return false;
         }
+        let is_chord = self.rules.exclusion != Exclusion::Locks
+            && state.length > 3
+            && self.surely_conflict(&classes, (SECOND, &self.evidence_in()), (HERE, &state.entered));
+        if is_chord {
+            return false;
+        }
         if matches!(self.rules.exclusion, Exclusion::Neighbours | Exclusion::Everybody)
             && edge.kind == EdgeKind::ReadWrite
         {

@@ -66,6 +66,7 @@ fn withdrawals() {
     let found = cycles("withdraw", Level::Ec, &without_sessions());
     assert!(found.contains(&"withdraw -rw-> withdraw -rw->".to_owned()), "{found:#?}");
     assert_eq!(cycles("withdraw", Level::Psi, &without_sessions()), Vec::<String>::new());
+    assert_eq!(cycles("withdraw", Level::Psi, &Question::default()), Vec::<String>::new());
 }
 
 /// Vandevoort, Ketsman, Koch and Neven, VLDB 2021: the largest sets of programs that are serializable at the databases'

@@ -1,5 +1,8 @@
 //! Whether every run of an application is serializable at a level.
 
+pub mod answer;
+mod words;
+
 use skew_model::Level;
 use skew_sql::app::App;
 use skew_sql::error::Result;

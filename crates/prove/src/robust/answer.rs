@@ -1,0 +1,113 @@
+//! The answer at one level: what the graph says, and what runs show of it.
+
+use std::time::{Duration, Instant};
+
+use skew_model::Level;
+use skew_sql::app::App;
+use skew_sql::error::Result;
+use skew_sql::session::Database;
+
+use crate::confirm::{Confirmation, Found, Limits, confirm};
+use crate::robust::{Question, Robustness};
+use crate::suspect::Suspect;
+
+/// How suspects are tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// How much for one suspect.
+    pub each: Limits,
+    /// How long for one level.
+    pub level: Duration,
+    /// All of them, not only until one is found.
+    pub all: bool,
+}
+
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort { each: Limits::default(), level: Duration::from_secs(10), all: false }
+    }
+}
+
+/// What is known about a level.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The level.
+    pub level: Level,
+    /// Whether every run is serializable.
+    pub verdict: Verdict,
+    /// Runs that are not, of this level or a stronger one.
+    pub found: Vec<(Suspect, Found)>,
+    /// Cycles that no run has shown, with the reason; an empty one: it was not tried.
+    pub possible: Vec<(Suspect, String)>,
+}
+
+/// Whether every run at a level is serializable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Yes, by definition.
+    Serializable,
+    /// Yes, however many transactions there are: no cycle is allowed.
+    Robust {
+        /// How many pairs of transactions were followed.
+        pairs: usize,
+    },
+    /// No, and a run shows it.
+    NotRobust,
+    /// There may be a run that is not, but none was found.
+    Possible,
+    /// A limit was hit.
+    Unknown(String),
+}
+
+impl Robustness {
+    /// What is known about a level. Runs that were found at stronger levels are runs of this one, too.
+    pub fn answer(
+        &self,
+        database: &Database,
+        app: &App,
+        level: Level,
+        question: &Question,
+        stronger: &[(Suspect, Found)],
+        effort: Effort,
+    ) -> Result<Answer> {
+        let mut answer = Answer { level, verdict: Verdict::Serializable, found: Vec::new(), possible: Vec::new() };
+        if matches!(level, Level::Ser | Level::Sser) {
+            return Ok(answer);
+        }
+        let searched = self.cycles(level, question);
+        if searched.suspects.is_empty() {
+            answer.verdict = match searched.limit {
+                None => Verdict::Robust { pairs: searched.pairs },
+                Some(limit) => Verdict::Unknown(limit),
+            };
+            return Ok(answer);
+        }
+        answer.found = stronger.iter().filter(|(_, found)| found.level.implies(level)).cloned().collect();
+        let app = with_levels(app, question);
+        let started = Instant::now();
+        for suspect in searched.suspects {
+            let is_enough = !answer.found.is_empty() && !effort.all;
+            if is_enough || started.elapsed() > effort.level {
+                answer.possible.push((suspect, String::new()));
+                continue;
+            }
+            match confirm(database, &app, self.summary(level), &suspect, effort.each)? {
+                Confirmation::Found(found) => answer.found.push((suspect, *found)),
+                Confirmation::NotFound { reason, .. } => answer.possible.push((suspect, reason)),
+            }
+        }
+        answer.verdict = if answer.found.is_empty() { Verdict::Possible } else { Verdict::NotRobust };
+        Ok(answer)
+    }
+}
+
+/// The application with the programs that are marked running serializably.
+fn with_levels(app: &App, question: &Question) -> App {
+    let mut app = app.clone();
+    for program in &mut app.programs {
+        if question.serializable.contains(&program.name) {
+            program.level = Some(Level::Ser);
+        }
+    }
+    app
+}

@@ -1,0 +1,71 @@
+//! Cycles in words.
+
+use crate::summary::{Access, Cell, Summary};
+use crate::suspect::{Edge, EdgeKind, Suspect};
+
+impl Suspect {
+    /// The cycle: `withdraw -rw(account.balance)-> withdraw -rw(account.balance)-> withdraw`.
+    pub fn cycle(&self, summary: &Summary) -> String {
+        let mut out = String::new();
+        for edge in &self.edges {
+            let name = &summary.programs[self.calls[edge.from].program].name;
+            let about = self.about(summary, edge);
+            let about = if about.is_empty() { about } else { format!("({about})") };
+            out.push_str(&format!("{name} -{}{about}-> ", edge.kind.name()));
+        }
+        out + &summary.programs[self.calls[0].program].name
+    }
+
+    /// The programs, each once, in the order of the cycle.
+    pub fn programs<'s>(&self, summary: &'s Summary) -> Vec<&'s str> {
+        let mut names: Vec<&str> = Vec::new();
+        for call in &self.calls {
+            let name = summary.programs[call.program].name.as_str();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    fn access<'s>(&self, summary: &'s Summary, call: usize, access: usize) -> &'s Access {
+        let call = &self.calls[call];
+        &summary.programs[call.program].paths[call.path].accesses[access]
+    }
+
+    /// What a dependency is about: the columns, or the table where rows come and go.
+    fn about(&self, summary: &Summary, edge: &Edge) -> String {
+        let Some((from, to)) = edge.accesses else { return String::new() };
+        let (from, to) = (self.access(summary, edge.from, from), self.access(summary, edge.to, to));
+        let (one, other) = match edge.kind {
+            EdgeKind::WriteRead => (&from.writes, &to.reads),
+            EdgeKind::WriteWrite => (&from.writes, &to.writes),
+            EdgeKind::ReadWrite | EdgeKind::Session => (&from.reads, &to.writes),
+        };
+        let Some(table) = summary.facts.table(from.table) else { return String::new() };
+        let columns: Vec<&str> = one
+            .intersection(other)
+            .filter_map(|cell| match cell {
+                Cell::Column(column) => Some(table.column(*column)),
+                Cell::Existence => None,
+            })
+            .collect();
+        let rows_change = one.contains(&Cell::Existence) && other.contains(&Cell::Existence);
+        match (rows_change, &columns[..]) {
+            (true, _) | (_, []) => table.name.clone(),
+            (false, [column]) => format!("{}.{column}", table.name),
+            (false, columns) => format!("{}: {}", table.name, columns.join(", ")),
+        }
+    }
+
+    /// The statements of a dependency, with their lines.
+    pub fn statements(&self, summary: &Summary, edge: &Edge) -> Option<(String, String)> {
+        let (from, to) = edge.accesses?;
+        let words = |call: usize, access: usize| {
+            let access = self.access(summary, call, access);
+            let program = &summary.programs[self.calls[call].program].name;
+            format!("{program}, line {}: {}", access.line, access.statement)
+        };
+        Some((words(edge.from, from), words(edge.to, to)))
+    }
+}
