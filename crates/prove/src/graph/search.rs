@@ -51,12 +51,12 @@ pub fn search(graph: &Graph<'_>, rules: &Rules, is_protected: &dyn Fn(usize) -> 
             let mut chain = Chain { graph, rules, is_protected, first, out, states: Vec::new() };
             let Some(start) = chain.start() else { continue };
             searched.pairs += 1;
-            let suspect = chain.run(start);
+            let suspects = chain.run(start);
             searched.states += chain.states.len();
             if chain.states.len() >= MOST_STATES {
                 searched.limit = Some(format!("{MOST_STATES} states for one pair of transactions"));
             }
-            if let Some(suspect) = suspect {
+            for suspect in suspects {
                 let kept = found.entry(signature(graph, &suspect)).or_insert_with(|| suspect.clone());
                 if suspect.calls.len() < kept.calls.len() {
                     *kept = suspect;
@@ -143,13 +143,15 @@ impl Chain<'_, '_> {
         })
     }
 
-    fn run(&mut self, start: State) -> Option<Suspect> {
+    fn run(&mut self, start: State) -> Vec<Suspect> {
+        let mut found = Vec::new();
         let mut at_node: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         self.states.push(start);
         let mut queue = VecDeque::from([0]);
         while let Some(at) = queue.pop_front() {
             if let Some(back) = self.back(at) {
-                return Some(self.suspect(at, &back));
+                found.push(self.suspect(at, &back));
+                continue;
             }
             if self.states[at].must_close || self.states.len() >= MOST_STATES {
                 continue;
@@ -170,7 +172,7 @@ impl Chain<'_, '_> {
                 }
             }
         }
-        None
+        found
     }
 
     /// A dependency that leads from here back to T1.
