@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use skew_model::{History, Level, OpId, OpKind, Status};
@@ -15,7 +15,7 @@ use skew_model::{History, Level, OpId, OpKind, Status};
 use crate::app::App;
 use crate::error::Result;
 use crate::session::guide::Guide;
-use crate::session::{Client as Connected, Connection, Database, Format, Outcome};
+use crate::session::{Cancel, Client as Connected, Connection, Database, Format, Outcome};
 use crate::types::Datum;
 
 /// What sessions call: `alice: withdraw(1, 50); deposit(2, 10) | bob: withdraw(1, 80)`.
@@ -103,6 +103,7 @@ impl Client {
 pub fn explore(database: &Database, app: &App, client: &Client, level: Level, limits: Limits) -> Result<Explored> {
     let started = Instant::now();
     let guide: Arc<Mutex<Guide>> = Arc::default();
+    let watch = Watch::start(limits.time);
     let (mut found, mut all) = (BTreeSet::new(), Vec::new());
     let mut behaviours: BTreeMap<String, Behaviour> = BTreeMap::new();
     let (mut runs, mut refused, mut limit) = (0, 0, None);
@@ -116,7 +117,11 @@ pub fn explore(database: &Database, app: &App, client: &Client, level: Level, li
             break;
         }
         runs += 1;
-        let run = one(database, app, client, level, &guide)?;
+        let run = one(database, app, client, level, &guide, &watch)?;
+        if watch.is_over() {
+            limit = Some(format!("{} s", limits.time.as_secs()));
+            break;
+        }
         refused += u64::from(run.was_refused);
         if !run.was_refused && found.insert(canonical(&run.history)) {
             let behaviour = behaviours.entry(run.name()).or_insert_with(|| Behaviour {
@@ -162,8 +167,15 @@ impl Run {
     }
 }
 
-fn one(database: &Database, app: &App, client: &Client, level: Level, guide: &Arc<Mutex<Guide>>) -> Result<Run> {
-    let Ran { history, failed, was_refused } = run(database, app, client, level, guide)?;
+fn one(
+    database: &Database,
+    app: &App,
+    client: &Client,
+    level: Level,
+    guide: &Arc<Mutex<Guide>>,
+    watch: &Watch,
+) -> Result<Run> {
+    let Ran { history, failed, was_refused } = run(database, app, client, level, guide, watch)?;
     let mut check = database.connect(Connected::new("check", "explore"));
     rows(&mut check, "SELECT skew.checking(true)")?;
     let mut broken = Vec::new();
@@ -178,7 +190,14 @@ fn one(database: &Database, app: &App, client: &Client, level: Level, guide: &Ar
 
 /// Goes back to the checkpoint and runs the calls of a client, one after the other: in which order, and what reads return,
 /// the guide says.
-pub fn run(database: &Database, app: &App, client: &Client, level: Level, guide: &Arc<Mutex<Guide>>) -> Result<Ran> {
+pub fn run(
+    database: &Database,
+    app: &App,
+    client: &Client,
+    level: Level,
+    guide: &Arc<Mutex<Guide>>,
+    watch: &Watch,
+) -> Result<Ran> {
     database.begin_guided_run(level, Arc::clone(guide))?;
     let mut first = 0;
     let mut sessions: Vec<Session> = client
@@ -191,6 +210,7 @@ pub fn run(database: &Database, app: &App, client: &Client, level: Level, guide:
             session
         })
         .collect();
+    watch.over(sessions.iter().map(|session| session.connection.canceller()).collect());
     let (mut failed, mut was_refused) = (Vec::new(), false);
     loop {
         let ready: Vec<usize> = (0..sessions.len()).filter(|&at| !sessions[at].calls.is_empty()).collect();
@@ -216,6 +236,62 @@ pub fn run(database: &Database, app: &App, client: &Client, level: Level, guide:
     drop(sessions);
     failed.sort();
     Ok(Ran { history: database.history(), failed, was_refused })
+}
+
+/// Ends connections that are still at work when the time is over: a procedure may never end.
+#[derive(Debug)]
+pub struct Watch {
+    shared: Arc<(Mutex<Watched>, Condvar)>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Watched {
+    connections: Vec<Cancel>,
+    time_is_over: bool,
+    done: bool,
+}
+
+impl Watch {
+    /// From now on, for so long.
+    pub fn start(time: Duration) -> Watch {
+        let shared: Arc<(Mutex<Watched>, Condvar)> = Arc::default();
+        let watched = Arc::clone(&shared);
+        let thread = std::thread::spawn(move || {
+            let (lock, changed) = &*watched;
+            let watched = lock.lock().unwrap_or_else(PoisonError::into_inner);
+            let waited = changed.wait_timeout_while(watched, time, |watched| !watched.done);
+            let (mut watched, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            if !watched.done {
+                watched.time_is_over = true;
+                watched.connections.iter().for_each(Cancel::terminate);
+            }
+        });
+        Watch { shared, thread: Some(thread) }
+    }
+
+    fn over(&self, connections: Vec<Cancel>) {
+        let mut watched = self.shared.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if watched.time_is_over {
+            connections.iter().for_each(Cancel::terminate);
+        }
+        watched.connections = connections;
+    }
+
+    /// Whether the time is over.
+    pub fn is_over(&self) -> bool {
+        self.shared.0.lock().unwrap_or_else(PoisonError::into_inner).time_is_over
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.shared.0.lock().unwrap_or_else(PoisonError::into_inner).done = true;
+        self.shared.1.notify_one();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 struct Session<'a> {

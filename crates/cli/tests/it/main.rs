@@ -6,5 +6,6 @@ mod bad_situations;
 mod campaign;
 mod examples;
 mod readme;
+mod robust;
 mod run;
 mod serve;

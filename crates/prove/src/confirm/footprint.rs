@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use skew_model::{Level, OpId, OpKind};
 use skew_sql::app::App;
 use skew_sql::error::Result;
-use skew_sql::explore::{Client, run};
+use skew_sql::explore::{Client, Watch, run};
 use skew_sql::session::Database;
 
 /// The cells that a call touches, by their names in histories: `account[1].balance`.
@@ -18,19 +18,25 @@ pub(super) struct Footprint {
 }
 
 /// The footprints of calls, each made once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Footprints {
+    /// Ends calls that do not end.
+    pub(super) watch: Arc<Watch>,
     known: BTreeMap<String, Footprint>,
     /// How many were made.
     pub(super) runs: u64,
 }
 
 impl Footprints {
+    pub(super) fn new(watch: Arc<Watch>) -> Footprints {
+        Footprints { watch, known: BTreeMap::new(), runs: 0 }
+    }
+
     /// The footprint of a call.
     pub(super) fn of(&mut self, database: &Database, app: &App, call: &str) -> Result<&Footprint> {
         if !self.known.contains_key(call) {
             self.runs += 1;
-            let made = alone(database, app, call)?;
+            let made = alone(database, app, call, &self.watch)?;
             self.known.insert(call.to_owned(), made);
         }
         Ok(&self.known[call])
@@ -70,9 +76,9 @@ fn table_of(cell: &str) -> &str {
     cell.split('[').next().unwrap_or_default()
 }
 
-fn alone(database: &Database, app: &App, call: &str) -> Result<Footprint> {
+fn alone(database: &Database, app: &App, call: &str, watch: &Watch) -> Result<Footprint> {
     let client = Client { sessions: vec![("alone".to_owned(), vec![call.to_owned()])] };
-    let ran = run(database, app, &client, Level::Ser, &Arc::new(Mutex::default()))?;
+    let ran = run(database, app, &client, Level::Ser, &Arc::new(Mutex::default()), watch)?;
     let mut footprint = Footprint { failed: !ran.failed.is_empty(), ..Footprint::default() };
     let history = &ran.history;
     for op in history.txn_ids().flat_map(|txn| history.op_ids(txn)).map(|at| history.op(OpId(at))) {

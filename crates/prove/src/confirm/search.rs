@@ -8,7 +8,7 @@ use skew_model::{History, Level, Scope};
 use skew_sql::app::App;
 use skew_sql::catalog::Oid;
 use skew_sql::error::Result;
-use skew_sql::explore::run;
+use skew_sql::explore::{Watch, run};
 use skew_sql::session::{Client, Database};
 use skew_sql::types::quote;
 
@@ -54,7 +54,8 @@ pub(super) fn confirm(
     limits: Limits,
 ) -> Result<Confirmation> {
     let case = Case { summary, suspect };
-    let (footprints, tried) = (Footprints::default(), Tried::default());
+    let watch = Arc::new(Watch::start(limits.time));
+    let (footprints, tried) = (Footprints::new(watch), Tried::default());
     let mut search = Search { database, app, case, limits, started: Instant::now(), footprints, tried };
     let rows = Rows::read(database, summary)?;
     let mut answer = search.with_rows(&rows)?;
@@ -110,7 +111,8 @@ impl Search<'_> {
             }
         }
         let level = self.case.suspect.level;
-        Ok(self.not_found(format!("with {count} choices of arguments, every run at {level} is serializable")))
+        let choices = if count == 1 { "choice" } else { "choices" };
+        Ok(self.not_found(format!("with {count} {choices} of arguments, every run at {level} is serializable")))
     }
 
     /// The same with rows for tables that have none; the tables are empty again afterwards.
@@ -159,7 +161,7 @@ impl Search<'_> {
                 return Ok(Seen::More);
             }
             self.tried.runs += 1;
-            let ran = run(self.database, self.app, &client, level, &guide)?;
+            let ran = run(self.database, self.app, &client, level, &guide, &self.footprints.watch)?;
             if !ran.was_refused && self.is_outside_ser(&ran.history) {
                 return Ok(Seen::Hit(Box::new(ran.history)));
             }

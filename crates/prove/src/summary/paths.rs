@@ -640,7 +640,8 @@ impl Walk<'_> {
     }
 
     fn everything(&mut self, what: String, line: u32, state: &mut State) {
-        self.look(line, "", state).everything(what);
+        let text = what.clone();
+        self.look(line, &text, state).everything(what);
     }
 
     fn look<'s>(&'s mut self, line: u32, text: &str, state: &'s mut State) -> Look<'s> {

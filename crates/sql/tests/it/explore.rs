@@ -7,7 +7,7 @@ use std::time::Duration;
 use skew_check::check;
 use skew_model::{History, Level};
 use skew_sql::app::App;
-use skew_sql::explore::{Client, Explored, Limits, canonical, explore, run};
+use skew_sql::explore::{Client, Explored, Limits, Watch, canonical, explore, run};
 use skew_sql::session::guide::{Guide, Seeing};
 use skew_sql::session::{Client as Connected, Database, Options};
 use skew_store::Recency;
@@ -111,7 +111,7 @@ fn nothing_is_missing_where_only_who_sees_whom_is_tried() {
             let guide = Arc::new(Mutex::new(guide));
             let (mut found, mut runs) = (BTreeSet::new(), 0);
             loop {
-                let ran = run(&database, &app, &parsed, level, &guide).expect("it runs");
+                let ran = run(&database, &app, &parsed, level, &guide, &Watch::start(LIMITS.time)).expect("it runs");
                 runs += 1;
                 if !ran.was_refused {
                     found.insert(canonical(&ran.history));
