@@ -26,6 +26,8 @@ const BANK: &str = "
     BEGIN INSERT INTO account VALUES (acct, (SELECT count(*) FROM account)); END $$;
     CREATE PROCEDURE spend(acct int) LANGUAGE plpgsql AS $$
     BEGIN UPDATE account SET balance = balance - 1 WHERE id = acct AND balance > 0; END $$;
+    CREATE PROCEDURE take_least(acct int) LANGUAGE plpgsql AS $$
+    BEGIN UPDATE account SET balance = balance - (SELECT min(balance) FROM account) WHERE id = acct; END $$;
     CREATE FUNCTION no_overdraft() RETURNS boolean LANGUAGE sql AS $$ SELECT sum(balance) >= 0 FROM account $$;
     COMMENT ON FUNCTION no_overdraft IS '@invariant';
     INSERT INTO account VALUES (1, 60), (2, 60)";
@@ -79,12 +81,29 @@ fn nothing_of_a_level_is_missing() {
     for client in clients {
         let weakest = explored(client, Level::Rc);
         assert_eq!(weakest.limit, None, "{client}");
-        for level in [Level::Ra, Level::Cc, Level::Pc, Level::Psi, Level::Si, Level::Ser] {
+        for level in [Level::Ra, Level::Cc, Level::Mvrc, Level::Pc, Level::Psi, Level::Si, Level::Ser] {
             let allowed = |history: &&History| check(history, level).holds();
             let expected: BTreeSet<String> = weakest.all.iter().filter(allowed).map(canonical).collect();
             let found: BTreeSet<String> = explored(client, level).all.iter().map(canonical).collect();
             assert_eq!(found, expected, "{client} at {level}");
         }
+    }
+}
+
+/// Such a statement is told as two, which levels without locks do not do: there is nothing to compare it with but the level
+/// itself, and what PostgreSQL does.
+#[test]
+fn at_mvrc_a_statement_sees_a_snapshot_and_then_what_it_locks() {
+    for (client, states) in [
+        ("a: take_least(1) | b: spend(1)", vec!["(1, -1) (2, 60)", "(1, 0) (2, 60)"]),
+        ("a: take_least(1) | b: spend(2)", vec!["(1, 0) (2, 59)", "(1, 1) (2, 59)"]),
+        ("a: take_least(1) | b: take_least(2)", vec!["(1, 0) (2, 0)", "(1, 0) (2, 60)", "(1, 60) (2, 0)"]),
+    ] {
+        let explored = explored(client, Level::Mvrc);
+        assert!(explored.all.iter().all(|history| check(history, Level::Mvrc).holds()), "{client}");
+        let found: BTreeSet<&str> = explored.behaviours.iter().map(|one| one.state[0].as_str()).collect();
+        let expected: Vec<String> = states.iter().map(|rows| format!("account: {rows}")).collect();
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), expected, "{client}");
     }
 }
 
