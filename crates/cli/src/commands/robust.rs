@@ -23,7 +23,9 @@ use crate::output;
 ///
 /// The file is plain PostgreSQL: tables, first rows, transactions as procedures. Every way through every procedure is
 /// looked at, for any number of transactions at the same time. Where a level allows a cycle of dependencies, calls with
-/// arguments are looked for that show it, and are executed: what is *found* has been seen, what is *possible* has not.
+/// arguments are looked for that show it, and are executed: what is *not robust* has been seen, what is *possible* has not.
+/// Where a real PostgreSQL does the same, `psql` shows its sessions: the lines of each T1, T2, … in a psql of their own, in
+/// this order.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -209,7 +211,7 @@ fn table(robustness: &Robustness, answers: &[Answer]) -> String {
 fn not_robust_words(summary: &Summary, answer: &Answer) -> String {
     let (suspect, found) = &answer.found[0];
     let anomaly = anomaly(found).unwrap_or_else(|| "not serializable".to_owned());
-    format!("{anomaly}: {}", suspect.programs(summary).join(", "))
+    format!("{anomaly}: {}", suspect.programs(summary, &found.calls).join(", "))
 }
 
 fn anomaly(found: &Found) -> Option<String> {
@@ -267,22 +269,37 @@ fn found_words(file: &str, summary: &Summary, suspect: &Suspect, found: &Found) 
     let verdict = check(&found.history, Level::Ser);
     let mut out = String::new();
     let anomaly = verdict.violation().map_or("cycle", |violation| violation.anomaly.id());
-    let programs = suspect.programs(summary).join(", ");
+    let programs = suspect.programs(summary, &found.calls).join(", ");
     let _ = writeln!(out, "\nnot robust at {}[{anomaly}]: {programs}", found.level);
-    statements(&mut out, summary, suspect);
+    // If not all calls are needed, what was found is simpler than what was looked for.
+    let is_whole = found.calls.len() == suspect.calls.len();
+    if is_whole {
+        statements(&mut out, summary, suspect);
+    }
     for statement in &found.setup {
         let _ = writeln!(out, "  = first   {statement}");
     }
     let _ = writeln!(out, "  = calls   {}", found.client_text());
     let told = verdict.violation().map_or(&found.history, |violation| &violation.history);
-    for (number, line) in told.to_string().lines().enumerate() {
-        let _ = writeln!(out, "  {}{line}", if number == 0 { "= run     " } else { "          " });
+    block(&mut out, "run", &told.to_string());
+    if is_whole {
+        let _ = writeln!(out, "  = cycle   {}", suspect.cycle(summary));
     }
-    let _ = writeln!(out, "  = cycle   {}", suspect.cycle(summary));
     if found.setup.is_empty() {
         let _ = writeln!(out, "  = replay  {}", found.command(file));
     }
+    if let Ok(script) = found.postgres_script() {
+        block(&mut out, "psql", &script);
+    }
     out
+}
+
+/// Lines under a word.
+fn block(out: &mut String, word: &str, lines: &str) {
+    for (number, line) in lines.lines().enumerate() {
+        let word = if number == 0 { format!("= {word}") } else { String::new() };
+        let _ = writeln!(out, "  {word:<10}{line}");
+    }
 }
 
 /// The statements that meet, dependency by dependency.

@@ -118,7 +118,12 @@ impl Rules {
                     || cycle.back.is_none_or(|back| back.number >= cycle.out.number)
             }
             Back::LaterStatement => {
-                cycle.kind == EdgeKind::ReadWrite || cycle.back.is_some_and(|back| back.number > cycle.out.number)
+                // A statement that changes or locks a row looks at it again then, after its snapshot.
+                let looks_again = |back: &Access| !back.writes.is_empty() || back.locks;
+                let is_later = |back: &Access| {
+                    back.number > cycle.out.number || (back.number == cycle.out.number && looks_again(back))
+                };
+                cycle.kind == EdgeKind::ReadWrite || cycle.back.is_some_and(is_later)
             }
         }
     }

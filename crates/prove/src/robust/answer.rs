@@ -92,13 +92,19 @@ impl Robustness {
                 continue;
             }
             match confirm(database, &app, self.summary(level), &suspect, effort.each)? {
-                Confirmation::Found(found) => answer.found.push((suspect, *found)),
+                // Where not all calls are needed, another cycle may have come to the same run.
+                Confirmation::Found(found) if !is_known(&answer.found, &found) => answer.found.push((suspect, *found)),
+                Confirmation::Found(_) => {}
                 Confirmation::NotFound { reason, .. } => answer.possible.push((suspect, reason)),
             }
         }
         answer.verdict = if answer.found.is_empty() { Verdict::Possible } else { Verdict::NotRobust };
         Ok(answer)
     }
+}
+
+fn is_known(known: &[(Suspect, Found)], found: &Found) -> bool {
+    known.iter().any(|(_, known)| known.level == found.level && known.client_text() == found.client_text())
 }
 
 /// The application with the programs that are marked running serializably.

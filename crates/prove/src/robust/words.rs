@@ -16,11 +16,11 @@ impl Suspect {
         out + &summary.programs[self.calls[0].program].name
     }
 
-    /// The programs, each once, in the order of the cycle.
-    pub fn programs<'s>(&self, summary: &'s Summary) -> Vec<&'s str> {
+    /// The programs of some of its calls, each once, in the order of the cycle.
+    pub fn programs<'s>(&self, summary: &'s Summary, calls: &[usize]) -> Vec<&'s str> {
         let mut names: Vec<&str> = Vec::new();
-        for call in &self.calls {
-            let name = summary.programs[call.program].name.as_str();
+        for &call in calls {
+            let name = summary.programs[self.calls[call].program].name.as_str();
             if !names.contains(&name) {
                 names.push(name);
             }
