@@ -29,6 +29,14 @@ const MOST_CLIENTS: usize = 48;
 /// The calls of a suspect with arguments, as SQL.
 pub(super) type Calls = Vec<String>;
 
+/// Clients that are worth running.
+pub(super) struct Clients {
+    /// The most promising ones first.
+    pub(super) list: Vec<Calls>,
+    /// What none of them does, in words.
+    pub(super) unmet: Option<String>,
+}
+
 /// A suspect with what it is about.
 #[derive(Clone, Copy)]
 pub(super) struct Case<'a> {
@@ -55,7 +63,7 @@ pub(super) fn clients(
     database: &Database,
     app: &App,
     footprints: &mut Footprints,
-) -> Result<Vec<Calls>> {
+) -> Result<Clients> {
     let catalog = database.catalog();
     let classes = Classes::of(case);
     let mut candidates = classes.candidates(rows, &catalog);
@@ -75,6 +83,7 @@ pub(super) fn clients(
         }
     }
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    let unmet = unmet(case, &scored, footprints);
     let mut seen = BTreeSet::new();
     scored.retain(|(_, calls)| seen.insert(calls.clone()));
     // Those that do something else come before those that do the same with other values.
@@ -82,7 +91,7 @@ pub(super) fn clients(
     let kind = |calls: &Calls| calls.iter().map(|call| footprints.known(call).cloned()).collect::<Vec<_>>();
     let (mut first, later): (Vec<_>, Vec<_>) = scored.into_iter().partition(|(_, calls)| kinds.insert(kind(calls)));
     first.extend(later);
-    Ok(first.into_iter().take(MOST_CLIENTS).map(|(_, calls)| calls).collect())
+    Ok(Clients { list: first.into_iter().take(MOST_CLIENTS).map(|(_, calls)| calls).collect(), unmet })
 }
 
 /// The next combination; false: that was the last.
@@ -318,6 +327,23 @@ fn score(case: Case<'_>, calls: &Calls, footprints: &Footprints) -> i64 {
         score -= 15 * conflicts(case, &feet);
     }
     score
+}
+
+/// The first call that never goes the way that it goes in the suspect.
+fn unmet(case: Case<'_>, scored: &[(i64, Calls)], footprints: &Footprints) -> Option<String> {
+    let goes_its_way = |at: usize, calls: &Calls| {
+        footprints.known(&calls[at]).is_some_and(|foot| !foot.failed && takes_its_way(case, at, foot))
+    };
+    let never = |at: &usize| !scored.iter().any(|(_, calls)| goes_its_way(*at, calls));
+    let at = (0..case.suspect.calls.len()).find(never)?;
+    let name = &case.summary.programs[case.suspect.calls[at].program].name;
+    let decisions = &case.path(at).decisions;
+    let way = if decisions.is_empty() {
+        "without an error".to_owned()
+    } else {
+        format!("this way: {}", decisions.join("; "))
+    };
+    Some(format!("no arguments were found with which {name} alone goes {way}"))
 }
 
 /// Whether a call writes what its way writes.

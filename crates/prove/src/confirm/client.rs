@@ -17,7 +17,20 @@ pub(super) struct Arrangement {
 }
 
 impl Arrangement {
-    pub(super) fn of(suspect: &Suspect) -> Arrangement {
+    /// What is worth trying. Where a session need not see its own past, its calls are as good as those of different ones,
+    /// and their order counts.
+    pub(super) fn all(suspect: &Suspect) -> Vec<Arrangement> {
+        let first = Arrangement::of(suspect);
+        let mut all = vec![first.clone()];
+        if matches!(suspect.level, Level::Ru | Level::Rc | Level::Ec) && first.sessions.len() > 1 {
+            let calls = first.calls();
+            let back = calls.iter().rev().copied().collect();
+            all.extend([calls, back].map(|calls| Arrangement { sessions: vec![calls] }));
+        }
+        all
+    }
+
+    fn of(suspect: &Suspect) -> Arrangement {
         let order = order(suspect);
         let follows = |call: usize| {
             let mut edges = suspect.edges.iter().filter(|edge| edge.kind == EdgeKind::Session);

@@ -85,34 +85,37 @@ impl Search<'_> {
     fn with_rows(&mut self, rows: &Rows) -> Result<Confirmation> {
         let clients = clients(self.case, rows, self.database, self.app, &mut self.footprints)?;
         self.tried.alone = self.footprints.runs;
-        let arrangement = Arrangement::of(self.case.suspect);
+        let unmet = clients.unmet.map_or_else(String::new, |unmet| format!("; {unmet}"));
+        let count = clients.list.len();
         let mut open = Vec::new();
-        let count = clients.len();
-        for calls in clients {
-            self.tried.clients += 1;
-            match self.runs(&arrangement, &calls, FIRST_RUNS)? {
-                Seen::Hit(history) => return self.found(arrangement, calls, *history),
-                Seen::Nothing => {}
-                Seen::More => open.push(calls),
-            }
-            if let Some(limit) = self.limit() {
-                return Ok(self.not_found(format!("none of the runs that were tried is outside ser, up to {limit}")));
+        for arrangement in Arrangement::all(self.case.suspect) {
+            for calls in &clients.list {
+                self.tried.clients += 1;
+                match self.runs(&arrangement, calls, FIRST_RUNS)? {
+                    Seen::Hit(history) => return self.found(arrangement, calls, *history),
+                    Seen::Nothing => {}
+                    Seen::More => open.push((arrangement.clone(), calls)),
+                }
+                if let Some(limit) = self.limit() {
+                    return Ok(self
+                        .not_found(format!("none of the runs that were tried is outside ser, up to {limit}{unmet}")));
+                }
             }
         }
-        for calls in open {
-            match self.runs(&arrangement, &calls, self.limits.runs)? {
+        for (arrangement, calls) in open {
+            match self.runs(&arrangement, calls, self.limits.runs)? {
                 Seen::Hit(history) => return self.found(arrangement, calls, *history),
                 Seen::Nothing => {}
                 Seen::More => {
-                    let limit = self.limit().unwrap_or_else(|| "a limit".to_owned());
-                    let reason = format!("none of the runs that were tried is outside ser, up to {limit}");
-                    return Ok(self.not_found(reason));
+                    let limit = self.limit().unwrap_or_else(|| format!("{} runs", self.tried.runs));
+                    return Ok(self
+                        .not_found(format!("none of the runs that were tried is outside ser, up to {limit}{unmet}")));
                 }
             }
         }
         let level = self.case.suspect.level;
         let choices = if count == 1 { "choice" } else { "choices" };
-        Ok(self.not_found(format!("with {count} {choices} of arguments, every run at {level} is serializable")))
+        Ok(self.not_found(format!("with {count} {choices} of arguments, every run at {level} is serializable{unmet}")))
     }
 
     /// The same with rows for tables that have none; the tables are empty again afterwards.
@@ -184,19 +187,19 @@ impl Search<'_> {
     }
 
     /// Leaves out the calls that are not needed.
-    fn found(&mut self, mut arrangement: Arrangement, calls: Calls, mut history: History) -> Result<Confirmation> {
+    fn found(&mut self, mut arrangement: Arrangement, calls: &Calls, mut history: History) -> Result<Confirmation> {
         for call in arrangement.calls() {
             let fewer = arrangement.without(call);
             if fewer.calls().len() < 2 {
                 break;
             }
-            if let Seen::Hit(shorter) = self.runs(&fewer, &calls, RUNS_WITHOUT)? {
+            if let Seen::Hit(shorter) = self.runs(&fewer, calls, RUNS_WITHOUT)? {
                 (arrangement, history) = (fewer, *shorter);
             }
         }
         Ok(Confirmation::Found(Box::new(Found {
             level: self.case.suspect.level,
-            client: arrangement.client(&calls),
+            client: arrangement.client(calls),
             calls: arrangement.calls(),
             setup: Vec::new(),
             history,

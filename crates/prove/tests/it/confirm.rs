@@ -24,7 +24,7 @@ fn suspect(summary: &Summary, level: Level, text: &str) -> Suspect {
         let most = |path: &Path| {
             let found = path.accesses.iter().filter(|access| access.outcome != Outcome::Missing);
             let asks_for_null = path.decisions.iter().any(|decision| decision.ends_with("IS NULL"));
-            (!asks_for_null, found.count(), path.accesses.len())
+            (!asks_for_null, found.count(), path.accesses.len(), !path.is_read_only())
         };
         let path = (0..paths.len()).max_by_key(|path| most(&paths[*path])).expect("a way");
         suspect.calls.push(SuspectCall { program, path });
@@ -242,6 +242,27 @@ fn calls_of_a_session_stay_in_it() {
     let app = format!("{POSTS} INSERT INTO post VALUES (1, 0), (2, 0)");
     let (found, _) = found(&app, Level::Psi, text);
     assert_eq!(found.client.sessions.len(), 2, "{}", found.client_text());
+}
+
+#[test]
+fn a_session_that_need_not_see_its_own_past_is_tried() {
+    let app = format!("{POSTS} INSERT INTO post VALUES (1, 0), (2, 0)");
+    let text = "look write; 1 rw 2 post; 2 wr 1 post; 1.one = 2.what; 1.other = 2.what";
+    let (found, _) = found(&app, Level::Rc, text);
+    assert_eq!(found.client_text(), "s1: write(1) | s2: look(1, 1)");
+    let text = "write look; 1 wr 2 post; 2 rw 1 post; 1.what = 2.one";
+    let once = app.replace("SELECT body INTO b FROM post WHERE id = other;", "");
+    let (found, _) = crate::confirm::found(&once, Level::Rc, text);
+    assert_eq!(found.client_text(), "s1: write(1); look(1, 1)");
+}
+
+#[test]
+fn a_way_that_no_arguments_lead_to_is_named() {
+    let text = "t2 t2; 1 rw 2 variable; 2 rw 1 variable";
+    let reason = not_found(&example("figure5.sql"), Level::Cc, text);
+    let expected = "with 1 choice of arguments, every run at cc is serializable; no arguments were found with which t2 \
+        alone goes this way: line 6: found in variable; line 7: found in variable; y > x";
+    assert_eq!(reason, expected);
 }
 
 #[test]
