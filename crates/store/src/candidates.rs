@@ -73,8 +73,9 @@ impl Engine {
         }
         match reads {
             Reads::Any if listing == Listing::All || found.drawn <= LISTED => {
+                let mut valid = std::mem::take(&mut found.listed);
                 let sources = (0..found.drawn).map(|number| self.draw(key, found, number));
-                let valid = sources.filter(|&source| self.is_valid(reader, key, source, found)).collect();
+                valid.extend(sources.filter(|&source| self.is_valid(reader, key, source, found)));
                 (found.listed, found.drawn) = (valid, 0);
             }
             Reads::Any => {}

@@ -48,24 +48,51 @@ pub(crate) struct Scan {
 }
 
 /// A part of a space.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Part {
     pub(crate) space: Space,
-    pub(crate) from: Bound<Box<[u8]>>,
-    pub(crate) to: Bound<Box<[u8]>>,
+    from: Bound<Bytes>,
+    to: Bound<Bytes>,
+}
+
+/// Bytes; those of most keys need no memory of their own.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Bytes {
+    Short { length: u8, bytes: [u8; SHORT] },
+    Long(Box<[u8]>),
+}
+
+const SHORT: usize = 22;
+
+impl Bytes {
+    fn new(all: &[u8]) -> Bytes {
+        if all.len() > SHORT {
+            return Bytes::Long(all.into());
+        }
+        let mut bytes = [0; SHORT];
+        bytes[..all.len()].copy_from_slice(all);
+        Bytes::Short { length: all.len() as u8, bytes }
+    }
+
+    fn all(&self) -> &[u8] {
+        match self {
+            Bytes::Short { length, bytes } => &bytes[..usize::from(*length)],
+            Bytes::Long(bytes) => bytes,
+        }
+    }
 }
 
 impl Part {
     pub(crate) fn new(space: Space, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Part {
-        Part { space, from: from.map(Box::from), to: to.map(Box::from) }
+        Part { space, from: from.map(Bytes::new), to: to.map(Bytes::new) }
     }
 
     pub(crate) fn from(&self) -> Bound<&[u8]> {
-        self.from.as_ref().map(|from| &**from)
+        self.from.as_ref().map(Bytes::all)
     }
 
     pub(crate) fn to(&self) -> Bound<&[u8]> {
-        self.to.as_ref().map(|to| &**to)
+        self.to.as_ref().map(Bytes::all)
     }
 
     /// Whether a key of the space is in this part.

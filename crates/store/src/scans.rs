@@ -1,7 +1,9 @@
 //! Scans see what is not there: a key that appears later counts as read, and absent, by whoever looked where it is.
 
+use std::hash::BuildHasher;
 use std::ops::Bound;
 
+use rustc_hash::FxBuildHasher;
 use skew_model::{Key, TxnId};
 
 use crate::choice::Choice;
@@ -28,8 +30,16 @@ pub(crate) struct Scanned {
 struct ScannedSpace {
     /// The parts, each with the latest place from which somebody looked.
     parts: Vec<(Part, Position)>,
+    /// The hash of each, so that most of them need not be looked at.
+    hashes: Vec<u64>,
     /// The latest place from which somebody looked at a part that is not listed.
     anywhere: Position,
+}
+
+impl ScannedSpace {
+    fn new() -> Self {
+        ScannedSpace { parts: Vec::new(), hashes: Vec::new(), anywhere: Position::FIRST }
+    }
 }
 
 impl Scanned {
@@ -38,12 +48,17 @@ impl Scanned {
     fn note(&mut self, part: &Part, from: Position) {
         let index = part.space.0 as usize;
         if self.spaces.len() <= index {
-            self.spaces.resize(index + 1, ScannedSpace { parts: Vec::new(), anywhere: Position::FIRST });
+            self.spaces.resize(index + 1, ScannedSpace::new());
         }
         let space = &mut self.spaces[index];
-        match space.parts.iter().position(|(known, _)| known == part) {
+        let hash = FxBuildHasher.hash_one(part);
+        let mut same = (0..space.parts.len()).filter(|&at| space.hashes[at] == hash);
+        match same.find(|&at| space.parts[at].0 == *part) {
             Some(at) => space.parts[at].1 = from.max(space.parts[at].1),
-            None if space.parts.len() < PARTS => space.parts.push((part.clone(), from)),
+            None if space.parts.len() < PARTS => {
+                space.parts.push((part.clone(), from));
+                space.hashes.push(hash);
+            }
             None => space.anywhere = from.max(space.anywhere),
         }
     }
@@ -82,7 +97,12 @@ impl<V: Clone> Store<V> {
         let done = self.now;
         let (at, keys) = (self.ops(txn.0).len(), self.spaces.key_count());
         let scan = Scan { part: Part::new(space, from, to), at, keys, statement, began, done };
-        self.record_mut(txn.0).scans.push(scan);
+        let scans = &mut self.record_mut(txn.0).scans;
+        // Most transactions look at one range, and there are many of them.
+        if scans.is_empty() {
+            scans.reserve_exact(1);
+        }
+        scans.push(scan);
         self.noted_ranges += 1;
         Ok(())
     }

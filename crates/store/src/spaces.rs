@@ -86,8 +86,11 @@ impl Spaces {
     /// The key at these bytes, and where it is or would be.
     pub(crate) fn find(&self, space: Space, at: &[u8]) -> Result<u32, Missing> {
         let place = self.seek(space, at);
-        match self.key_at(space, place) {
-            Some(key) if self.bytes_of(key) == Some(at) => Ok(key),
+        let lists = &self.spaces[space.0 as usize].lists;
+        let (list, index) = normal(lists, place);
+        let found = lists.get(list).map(|list| (list.heads[index], list.keys[index]));
+        match found {
+            Some((found, key)) if self.compare((found, key), (head(at), at)).is_eq() => Ok(key),
             _ => Err(Missing(place)),
         }
     }
@@ -179,8 +182,7 @@ impl Spaces {
     /// The first place whose comparison with the bytes is not one of those that come before.
     fn partition(&self, space: Space, at: &[u8], before: impl Fn(Ordering) -> bool) -> At {
         let wanted = head(at);
-        let compare =
-            |head: u128, key: u32| head.cmp(&wanted).then_with(|| self.bytes_of(key).unwrap_or_default().cmp(at));
+        let compare = |head: u128, key: u32| self.compare((head, key), (wanted, at));
         let Index { lists, firsts } = &self.spaces[space.0 as usize];
         let after = partition_point(lists.len(), |at| before(compare(firsts[at], lists[at].keys[0])));
         let Some(chosen) = after.checked_sub(1) else { return (0, 0) };
@@ -188,10 +190,12 @@ impl Spaces {
         (chosen, partition_point(list.keys.len(), |at| before(compare(list.heads[at], list.keys[at]))))
     }
 
-    fn key_at(&self, space: Space, at: At) -> Option<u32> {
-        let lists = &self.spaces[space.0 as usize].lists;
-        let (list, index) = normal(lists, at);
-        lists.get(list).map(|list| list.keys[index])
+    /// How an entry compares with bytes, by their heads first.
+    fn compare(&self, (found, key): (u128, u32), (wanted, at): (u128, &[u8])) -> Ordering {
+        found.cmp(&wanted).then_with(|| match at.len() < HEAD {
+            true => Ordering::Equal,
+            false => self.bytes_of(key).unwrap_or_default().cmp(at),
+        })
     }
 }
 
@@ -312,11 +316,17 @@ fn partition_point(count: usize, before: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// The first bytes as a number. Where two of these differ, they are in the order of the bytes.
+/// How many bytes a head has.
+const HEAD: usize = 16;
+
+/// The first bytes and how many there are, as a number. Where two of these differ, they are in the order of the bytes;
+/// where those of fewer than [`HEAD`] bytes are the same, so are the bytes.
 fn head(bytes: &[u8]) -> u128 {
-    let mut head = [0; 16];
-    let length = bytes.len().min(16);
+    let mut head = [0; HEAD];
+    let length = bytes.len().min(HEAD - 1);
     head[..length].copy_from_slice(&bytes[..length]);
+    // Of bytes that begin the same, those that end first come first: what they lack is no more than zeros.
+    head[HEAD - 1] = bytes.len().min(HEAD) as u8;
     u128::from_be_bytes(head)
 }
 
