@@ -227,6 +227,11 @@ impl Member {
         }
     }
 
+    /// Whether nobody is ever held here.
+    pub fn is_open(&self) -> bool {
+        self.scheduler.hold.is_zero()
+    }
+
     /// The client was answered.
     pub fn rest(&self, in_transaction: bool) {
         self.becomes(match in_transaction {

@@ -8,7 +8,8 @@ use std::io::Read;
 use std::sync::Arc;
 
 use skew_sql::error::{SqlError, SqlState};
-use skew_sql::session::{Cancel, Connection, Message, Status};
+use skew_sql::session::{Cancel, Connection, Message, Outcome, Prepared, Status};
+use skew_sql::types::Datum;
 
 use crate::postgres::decode::{self, Request};
 use crate::postgres::encode::Messages;
@@ -31,6 +32,8 @@ pub struct Conversation {
     sink: Arc<Sink>,
     /// Whether a statement was executed since the last Sync, so that there may be something to commit.
     executed: bool,
+    /// Whether Sync comes next.
+    pub(crate) sync_is_next: bool,
     /// Settings whose new values the client is told before it is ready.
     changed: Vec<(String, String)>,
     /// The values that it was told.
@@ -50,6 +53,14 @@ pub(crate) enum Mode {
     },
     /// Nothing: the client does not follow.
     Lost,
+}
+
+/// What comes after a statement.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// The end of the implicit transaction, and nothing before it can fail.
+    Sync,
+    Other,
 }
 
 /// Whether the conversation goes on.
@@ -73,6 +84,7 @@ impl Conversation {
             gate,
             sink,
             executed: false,
+            sync_is_next: false,
             changed: Vec::new(),
             told: HashMap::new(),
         };
@@ -94,6 +106,7 @@ impl Conversation {
                 Err(end) => return end,
             };
             self.sink.busy();
+            self.sync_is_next = frame.sync_is_next;
             let flow = self.message(frame.kind, frame.body);
             if flow == Flow::Over || self.sink.is_broken() || self.cancel.is_terminated() {
                 return End::Gone;
@@ -182,6 +195,20 @@ impl Conversation {
     pub(crate) fn turn(&mut self) {
         self.gate.turn();
         self.executed = true;
+    }
+
+    /// Runs a statement whose turn it is. Where the end of its transaction comes next and waits for no turn of its own,
+    /// both are one.
+    pub(crate) fn perform(
+        &mut self,
+        statement: &Prepared,
+        parameters: &[Datum],
+        then: Then,
+    ) -> Result<Outcome, SqlError> {
+        match then == Then::Sync && self.gate.is_open() {
+            true => self.connection.execute_last(statement, parameters),
+            false => self.connection.execute(statement, parameters),
+        }
     }
 
     /// The end of a pipeline.

@@ -7,7 +7,7 @@ use skew_sql::ir::Output;
 use skew_sql::session::{Format, Outcome, Prepared, Status};
 use skew_sql::types::{Datum, Type};
 
-use crate::postgres::conversation::{Conversation, Mode};
+use crate::postgres::conversation::{Conversation, Mode, Then};
 use crate::postgres::decode::{Bind, Request, Target, malformed};
 use crate::postgres::values;
 
@@ -128,7 +128,10 @@ impl Conversation {
         if let State::New(parameters) = &mut portal.state {
             let parameters = std::mem::take(parameters);
             self.turn();
-            let outcome = self.connection.execute(&portal.statement, &parameters)?;
+            // Text does not fail, once there are values.
+            let is_last = self.sync_is_next && portal.formats.iter().all(|format| *format == Format::Text);
+            let outcome =
+                self.perform(&portal.statement, &parameters, if is_last { Then::Sync } else { Then::Other })?;
             self.tell_messages();
             // COMMIT and ROLLBACK end what was bound within the transaction.
             if self.connection.status() == Status::Idle && ends_transaction(&outcome) {

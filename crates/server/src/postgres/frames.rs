@@ -6,6 +6,8 @@ use crate::postgres::decode;
 
 /// Messages that are not data or statements are at most this long, as in PostgreSQL.
 const SMALL: usize = 10_000;
+/// The whole message.
+const SYNC: &[u8] = b"S\0\0\0\x04";
 /// What the buffer starts with, and goes back to after a long message.
 const USUAL: usize = 8 << 10;
 
@@ -25,6 +27,8 @@ pub struct Frame<'a> {
     pub kind: u8,
     /// What follows its length.
     pub body: &'a [u8],
+    /// Whether the next message has been read already, and is Sync.
+    pub sync_is_next: bool,
 }
 
 /// Why there is no further message.
@@ -71,8 +75,9 @@ impl<R: Read> Frames<R> {
         if length > self.max_message {
             return Err(End::TooLong(length));
         }
-        let body = self.take(1 + length)?;
-        Ok(Frame { kind, body: &body[5..] })
+        self.take(1 + length)?;
+        let (read, rest) = self.buffer[..self.end].split_at(self.start);
+        Ok(Frame { kind, body: &read[read.len() - (length - 4)..], sync_is_next: rest.starts_with(SYNC) })
     }
 
     /// A packet without a type, as clients send before they are connected: what follows its length.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use skew_sql::error::Result;
 use skew_sql::session::{Format, Outcome};
 
-use crate::postgres::conversation::{Conversation, Mode};
+use crate::postgres::conversation::{Conversation, Mode, Then};
 use crate::postgres::values;
 
 impl Conversation {
@@ -56,7 +56,8 @@ impl Conversation {
     fn run_statement(&mut self, sql: &str, is_last: bool) -> Result<Next> {
         let statement = self.connection.prepare(sql, &[])?;
         self.turn();
-        let outcome = self.connection.execute(&statement, &[])?;
+        // What is left to do is to show values as text, which does not fail.
+        let outcome = self.perform(&statement, &[], if is_last { Then::Sync } else { Then::Other })?;
         self.tell_messages();
         let tag = match outcome {
             Outcome::Empty => {

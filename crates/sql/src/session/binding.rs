@@ -7,6 +7,7 @@ use sqlparser::ast;
 use crate::bind::{Binder, Clause, Params};
 use crate::catalog::{Generation, Oid, Relation};
 use crate::error::Result;
+use crate::functions::Env;
 use crate::ir::{Expr, ExprKind, Query};
 use crate::plan;
 use crate::storage::World;
@@ -18,27 +19,30 @@ pub(crate) struct BoundStatement {
     pub(crate) parameters: Vec<Type>,
 }
 
-impl World<'_> {
-    /// Binds a query or a change.
-    pub(crate) fn bind_statement(
-        &mut self,
-        statement: &ast::Statement,
-        _sql: &str,
-        types: &[Type],
-    ) -> Result<BoundStatement> {
-        let path = self.path();
-        let mut binder = Binder::new(&*self, &path).with_params(Params::open(types));
-        let query = binder.statement(statement)?;
-        let parameters = binder.params().types()?;
-        let query = self.planned(query);
-        Ok(BoundStatement { query, parameters })
-    }
+/// Binds a query or a change.
+pub(crate) fn bind_statement(
+    env: &mut dyn Env,
+    path: &[Oid],
+    statement: &ast::Statement,
+    types: &[Type],
+) -> Result<BoundStatement> {
+    let mut binder = Binder::new(&*env, path).with_params(Params::open(types));
+    let query = binder.statement(statement)?;
+    let parameters = binder.params().types()?;
+    Ok(BoundStatement { query: planned(env, query), parameters })
+}
 
+/// What was bound, as it is executed.
+fn planned(env: &mut dyn Env, mut query: Query) -> Query {
+    plan::fold::statement(&mut query, env);
+    plan::statement(&mut query, env.catalog());
+    query
+}
+
+impl World<'_> {
     /// What was bound, as it is executed.
-    pub(crate) fn planned(&mut self, mut query: Query) -> Query {
-        plan::fold::statement(&mut query, self);
-        plan::statement(&mut query, &self.catalog);
-        query
+    pub(crate) fn planned(&mut self, query: Query) -> Query {
+        planned(self, query)
     }
 
     /// What was bound, with its queries as they are executed.

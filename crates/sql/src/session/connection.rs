@@ -59,6 +59,8 @@ pub struct Connection {
     pub(crate) session: SessionState,
     pub(crate) copy: Option<crate::session::copy::CopyIn>,
     pub(crate) plans: crate::session::prepare::Plans,
+    /// How the implicit transaction has ended, where it has ended with its last statement.
+    pub(crate) ended: Option<Result<()>>,
     /// A buffer for values as text.
     pub(crate) shown: String,
 }
@@ -138,6 +140,13 @@ impl SessionState {
     pub(crate) fn catalog(&self, state: &State) -> Arc<Catalog> {
         let own = self.transaction.as_ref().and_then(|transaction| transaction.catalog.clone());
         own.unwrap_or_else(|| state.catalog.clone())
+    }
+
+    /// The catalog that it has to do with now.
+    pub(crate) fn sees(&mut self, catalog: Arc<Catalog>) {
+        if !Arc::ptr_eq(&self.seen, &catalog) {
+            self.seen = catalog;
+        }
     }
 
     /// The running transaction; an implicit one is opened if there is none.
@@ -308,7 +317,7 @@ impl Connection {
             path: None,
             spare_cells: FxHashMap::default(),
         };
-        Connection { database, session, copy: None, plans: Default::default(), shown: String::new() }
+        Connection { database, session, copy: None, plans: Default::default(), ended: None, shown: String::new() }
     }
 
     /// Where it stands.

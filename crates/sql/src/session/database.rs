@@ -20,6 +20,10 @@ use crate::storage::locks::{Locks, Owner};
 use crate::storage::look::Claim;
 use crate::types::Datum;
 
+/// How often a thread lets others go first before it sleeps until the state is free. Statements are short: most often the
+/// state is free again before a thread could have been put to sleep and woken.
+const YIELDS: usize = 4;
+
 /// A database: cloned freely, used from many threads.
 #[derive(Clone)]
 pub struct Database {
@@ -222,15 +226,24 @@ impl State {
 impl Inner {
     /// Nothing that runs under the lock leaves the state half-changed for others, so a panic does not end them.
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        if let Some(state) = self.lock_if_free() {
+            return state;
+        }
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let free = (0..YIELDS).find_map(|_| {
+            std::thread::yield_now();
+            self.lock_if_free()
+        });
+        let state = free.unwrap_or_else(|| self.state.lock().unwrap_or_else(PoisonError::into_inner));
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        state
+    }
+
+    fn lock_if_free(&self) -> Option<MutexGuard<'_, State>> {
         match self.state.try_lock() {
-            Ok(state) => state,
-            Err(TryLockError::Poisoned(state)) => state.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                self.waiting.fetch_add(1, Ordering::Relaxed);
-                let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-                self.waiting.fetch_sub(1, Ordering::Relaxed);
-                state
-            }
+            Ok(state) => Some(state),
+            Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
         }
     }
 
@@ -268,10 +281,8 @@ impl State {
 impl Held<'_> {
     /// Sleeps until something has changed, or for so long; others go on meanwhile.
     pub(crate) fn sleep(&mut self, client: &Client, longest: Duration) {
+        self.sleepers += 1;
         let mut guard = self.guard.take();
-        if let Some(state) = &mut guard {
-            state.sleepers += 1;
-        }
         (client.wait)(&mut || {
             if let Some(awake) = guard.take() {
                 let (again, _) =

@@ -7,11 +7,13 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::Settings;
+use crate::functions::{Env, Settings};
 use crate::ir::{Output, Query};
 use crate::parse;
 use crate::parse::statement::Statement;
+use crate::session::binding::{BoundStatement, bind_statement};
 use crate::session::connection::{Connection, SessionState};
+use crate::session::values::Quiet;
 use crate::session::{Prepared, describe};
 use crate::storage::World;
 use crate::types::Type;
@@ -95,9 +97,21 @@ impl Connection {
         }
         let statement = Arc::new(parse::statement(sql)?.unwrap_or(Statement::Empty));
         self.session.must_be_allowed(&statement)?;
-        let mut world = World::new(inner.hold(), &mut self.session);
-        let prepared = world.plan(sql.into(), statement, types)?;
-        world.leave();
+        let prepared = match &*statement {
+            // Names are looked up in the catalog as it is now, and others go on meanwhile.
+            Statement::Sql(_) => {
+                let catalog = self.session.catalog(&inner.lock());
+                self.session.sees(catalog);
+                let path = path(&self.session, &self.session.seen);
+                plan(&mut Quiet::of(&self.session), path, sql.into(), statement, types)?
+            }
+            _ => {
+                let mut world = World::new(inner.hold(), &mut self.session);
+                let prepared = world.plan(sql.into(), statement, types)?;
+                world.leave();
+                prepared
+            }
+        };
         if types.is_empty() && prepared.plan.query.is_some() {
             self.plans.offer(&prepared);
         }
@@ -146,21 +160,12 @@ impl World<'_> {
     /// Binds a statement.
     pub(crate) fn plan(&mut self, sql: Arc<str>, statement: Arc<Statement>, types: &[Type]) -> Result<Prepared> {
         let path = path(self.session, &self.catalog);
-        let version = self.catalog.version;
-        let (mut parameters, mut query, mut columns) = (types.to_vec(), None, None);
-        match &*statement {
-            Statement::Sql(ast) => {
-                let bound = self.bind_statement(ast, &sql, types)?;
-                parameters = bound.parameters;
-                if returns_rows(&bound.query) {
-                    columns = Some(Arc::from(bound.query.columns.as_slice()));
-                }
-                query = Some(Arc::new(bound.query));
-            }
-            other => columns = describe::columns(self, other)?,
+        if let Statement::Sql(_) = &*statement {
+            return plan(self, path, sql, statement, types);
         }
-        let plan = Planned { statement, query, version, path };
-        Ok(Prepared { sql, parameters: parameters.into(), columns, plan: Arc::new(plan) })
+        let columns = describe::columns(self, &statement)?;
+        let plan = Planned { statement, query: None, version: self.catalog.version, path };
+        Ok(Prepared { sql, parameters: types.into(), columns, plan: Arc::new(plan) })
     }
 
     /// The prepared statement bound again, if the catalog has changed since.
@@ -179,6 +184,21 @@ impl World<'_> {
         }
         Ok(Some(again))
     }
+}
+
+/// Binds a query or a change.
+fn plan(
+    env: &mut dyn Env,
+    path: Vec<Oid>,
+    sql: Arc<str>,
+    statement: Arc<Statement>,
+    types: &[Type],
+) -> Result<Prepared> {
+    let Statement::Sql(ast) = &*statement else { return Err(SqlError::unsupported("a plan of something else")) };
+    let BoundStatement { query, parameters } = bind_statement(env, &path, ast, types)?;
+    let columns = returns_rows(&query).then(|| Arc::from(query.columns.as_slice()));
+    let plan = Planned { statement, query: Some(Arc::new(query)), version: env.catalog().version, path };
+    Ok(Prepared { sql, parameters: parameters.into(), columns, plan: Arc::new(plan) })
 }
 
 /// Whether the client gets rows: not from a change without RETURNING.

@@ -22,7 +22,18 @@ impl Connection {
     /// Runs a statement. Outside of a transaction block it opens the implicit transaction, which [`Connection::sync`]
     /// ends. After an error the transaction has failed until it is rolled back.
     pub fn execute(&mut self, statement: &Prepared, parameters: &[Datum]) -> Result<Outcome> {
+        self.run(statement, parameters, Then::Other)
+    }
+
+    /// Runs a statement that [`Connection::sync`] comes right after. An implicit transaction ends with it, if nobody can
+    /// tell the difference: so the database is asked for once instead of twice. How it has ended is what `sync` says.
+    pub fn execute_last(&mut self, statement: &Prepared, parameters: &[Datum]) -> Result<Outcome> {
+        self.run(statement, parameters, Then::Sync)
+    }
+
+    fn run(&mut self, statement: &Prepared, parameters: &[Datum], then: Then) -> Result<Outcome> {
         self.session.cancel.forget();
+        self.ended = None;
         self.session.statement_time = clock::now();
         let inner = self.database.inner.clone();
         let mut world = World::new(inner.hold(), &mut self.session);
@@ -37,6 +48,9 @@ impl Connection {
                 Ok(Outcome::CopyIn { columns, binary })
             }
             Ok(outcome) => {
+                if then == Then::Sync && world.ends_quietly() {
+                    self.ended = Some(world.commit().map(drop));
+                }
                 world.active(&statement.sql, false);
                 world.leave();
                 Ok(outcome)
@@ -53,6 +67,9 @@ impl Connection {
     /// The end of a simple query or of a pipeline: the implicit transaction commits, or is rolled back after an error.
     pub fn sync(&mut self) -> Result<()> {
         self.copy = None;
+        if let Some(ended) = self.ended.take() {
+            return ended;
+        }
         let implicit = |block: Block| block == Block::Implicit;
         if !self.session.transaction.as_ref().is_some_and(|transaction| implicit(transaction.block)) {
             return Ok(());
@@ -67,14 +84,34 @@ impl Connection {
     /// The client's statement failed outside of [`Connection::execute`] (a parameter that could not be read, …): its
     /// transaction has failed as if it had failed there.
     pub fn fail(&mut self) {
-        self.copy = None;
+        (self.copy, self.ended) = (None, None);
         let inner = self.database.inner.clone();
         let mut state = inner.hold();
         self.session.fail(&mut state);
     }
 }
 
+/// What comes after a statement.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    /// [`Connection::sync`]
+    Sync,
+    Other,
+}
+
 impl World<'_> {
+    /// Whether the implicit transaction's end is nothing but a commit in the store: no checks or triggers are left to be
+    /// run, and there is nothing to tell anybody.
+    fn ends_quietly(&self) -> bool {
+        self.session.transaction.as_ref().is_some_and(|running| {
+            running.block == Block::Implicit
+                && running.deferred.is_empty()
+                && running.notifications.is_empty()
+                && running.local_settings.is_empty()
+                && running.catalog.is_none()
+        })
+    }
+
     pub(crate) fn run_prepared(&mut self, prepared: &Prepared, parameters: &[Datum]) -> Result<Outcome> {
         self.session.must_be_allowed(&prepared.plan.statement)?;
         let mut renewed = self.refresh(prepared)?;

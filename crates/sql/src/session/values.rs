@@ -31,11 +31,9 @@ impl Connection {
         match format {
             Format::Binary => binary::output_into(out, value, ty, &quiet),
             Format::Text => {
-                let mut shown = std::mem::take(&mut self.shown);
-                shown.clear();
-                text::output_into(&mut shown, value, ty, &quiet);
-                out.extend_from_slice(shown.as_bytes());
-                self.shown = shown;
+                self.shown.clear();
+                text::output_into(&mut self.shown, value, ty, &quiet);
+                out.extend_from_slice(self.shown.as_bytes());
                 Ok(())
             }
         }
@@ -47,29 +45,28 @@ impl Connection {
     }
 }
 
-/// Settings and catalog without the database: all that the formats of values need.
-struct Quiet {
-    settings: Arc<Settings>,
-    catalog: Arc<Catalog>,
+/// Settings and catalog without the database: all that the formats of values and plans need.
+pub(crate) struct Quiet<'a> {
+    session: &'a SessionState,
 }
 
-impl Quiet {
-    fn of(session: &SessionState) -> Quiet {
-        Quiet { settings: session.settings.clone(), catalog: session.seen.clone() }
+impl Quiet<'_> {
+    pub(crate) fn of(session: &SessionState) -> Quiet<'_> {
+        Quiet { session }
     }
 }
 
-impl Env for Quiet {
+impl Env for Quiet<'_> {
     fn settings(&self) -> &Settings {
-        &self.settings
+        &self.session.settings
     }
 
     fn catalog(&self) -> &Catalog {
-        &self.catalog
+        &self.session.seen
     }
 
     fn transaction_time(&self) -> i64 {
-        clock::now()
+        self.session.transaction.as_ref().map_or_else(clock::now, |transaction| transaction.began)
     }
 
     fn statement_time(&self) -> i64 {

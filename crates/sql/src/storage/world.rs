@@ -105,9 +105,7 @@ pub(crate) struct World<'a> {
 impl<'a> World<'a> {
     pub(crate) fn new(db: Held<'a>, session: &'a mut SessionState) -> World<'a> {
         let catalog = session.catalog(&db);
-        if !Arc::ptr_eq(&session.seen, &catalog) {
-            session.seen = catalog.clone();
-        }
+        session.sees(catalog.clone());
         let timeout = after(session.settings.ready.statement_timeout);
         let cells = std::mem::take(&mut session.spare_cells);
         // Half of the stack stays for what cannot be stopped in the middle.
