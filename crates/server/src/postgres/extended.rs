@@ -52,7 +52,10 @@ impl Conversation {
         if name.is_empty() {
             self.connection.forget(name);
         }
-        let statement = self.connection.prepare(sql, types)?;
+        let statement = match name.is_empty() && types.is_empty() {
+            true => self.connection.prepare_once(sql)?,
+            false => self.connection.prepare(sql, types)?,
+        };
         self.connection.keep(name, statement)?;
         self.tell_messages();
         self.out.bare(b'1');

@@ -146,7 +146,7 @@ impl State {
             self.locks.release_transaction(owner);
         }
         self.store.reset().map_err(|error| store_error(&error))?;
-        self.catalog = self.checkpoint.catalog.clone();
+        self.put_catalog(self.checkpoint.catalog.clone());
         self.sequences = self.checkpoint.sequences.clone();
         self.added_cells = self.checkpoint.added_cells.clone();
         self.again = self.checkpoint.again.clone();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
@@ -35,6 +35,8 @@ pub(crate) struct Inner {
     changed: Condvar,
     /// How many wait for the state.
     waiting: AtomicUsize,
+    /// The version of its catalog.
+    version: Arc<AtomicU64>,
 }
 
 /// Everything that connections share.
@@ -43,6 +45,7 @@ pub(crate) struct State {
     pub(crate) store: Store<Datum>,
     pub(crate) choice: Steering,
     pub(crate) catalog: Arc<Catalog>,
+    version: Arc<AtomicU64>,
     pub(crate) locks: Locks,
     pub(crate) sequences: FxHashMap<Oid, SequenceState>,
     pub(crate) counters: Counters,
@@ -128,10 +131,13 @@ impl Database {
     pub fn new(options: Options) -> Database {
         let mut store = Store::new(super::choices::store_options(&options));
         store.checkpoint().expect("an empty store has no transactions");
+        let catalog = Arc::new(Catalog::default());
+        let version = Arc::new(AtomicU64::new(catalog.version));
         let state = State {
             store,
             choice: Steering::new(&options),
-            catalog: Arc::new(Catalog::default()),
+            catalog,
+            version: version.clone(),
             locks: Locks::default(),
             sequences: FxHashMap::default(),
             counters: Counters::default(),
@@ -151,7 +157,7 @@ impl Database {
             epoch: 0,
             options,
         };
-        let inner = Inner { state: Mutex::new(state), changed: Condvar::new(), waiting: AtomicUsize::new(0) };
+        let inner = Inner { state: Mutex::new(state), changed: Condvar::new(), waiting: AtomicUsize::new(0), version };
         Database { inner: Arc::new(inner) }
     }
 
@@ -193,6 +199,11 @@ impl State {
             };
             self.gone.extend(self.catalog.relations.values().filter(|old| !stays(old)).cloned());
         }
+        self.put_catalog(catalog);
+    }
+
+    pub(crate) fn put_catalog(&mut self, catalog: Arc<Catalog>) {
+        self.version.store(catalog.version, Ordering::Release);
         self.catalog = catalog;
     }
 
@@ -237,6 +248,11 @@ impl Inner {
         let state = free.unwrap_or_else(|| self.state.lock().unwrap_or_else(PoisonError::into_inner));
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         state
+    }
+
+    /// The version of the committed catalog, at this moment.
+    pub(crate) fn catalog_version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
     }
 
     fn lock_if_free(&self) -> Option<MutexGuard<'_, State>> {

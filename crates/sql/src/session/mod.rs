@@ -4,7 +4,7 @@
 //!   [`guide`]: every way in which they can
 //! - [`connection`]: what belongs to one client; `settings`: SET and SHOW
 //! - [`transaction`], `ending`: blocks, savepoints, commit and rollback
-//! - `prepare`, `describe`, `statement`, `named`, `changes`: text → plan → outcome
+//! - `prepare`, `shapes`, `describe`, `statement`, `named`, `changes`: text → plan → outcome
 //! - `binding`: where the session meets the binder
 //! - `values`: parameters and results as the wire carries them
 //! - `cursors`, `copy`, `temporary`, `clock`: what their names say
@@ -28,6 +28,7 @@ pub(crate) mod prepare;
 pub mod recording;
 mod roles;
 pub(crate) mod settings;
+mod shapes;
 mod statement;
 pub mod steering;
 pub(crate) mod temporary;
@@ -195,6 +196,8 @@ pub struct Prepared {
     /// The columns of its result; `None` if it returns no rows.
     pub columns: Option<Arc<[Output]>>,
     pub(crate) plan: Arc<prepare::Planned>,
+    /// The parameters of a plan that was made for another text, with other numbers.
+    pub(crate) constants: Arc<[Datum]>,
 }
 
 /// What a statement came to.

@@ -13,6 +13,8 @@ use crate::parse;
 use crate::parse::statement::Statement;
 use crate::session::binding::{BoundStatement, bind_statement};
 use crate::session::connection::{Connection, SessionState};
+use crate::session::database::Inner;
+use crate::session::shapes::Shape;
 use crate::session::values::Quiet;
 use crate::session::{Prepared, describe};
 use crate::storage::World;
@@ -45,23 +47,29 @@ pub(crate) struct SeenPath {
 #[derive(Default)]
 pub(crate) struct Plans {
     kept: FxHashMap<Arc<str>, Prepared>,
-    /// Hashes of texts that came lately.
+    /// Plans by shape; `None`: texts of this shape need plans of their own.
+    shapes: FxHashMap<String, Option<Prepared>>,
+    /// Hashes of texts and shapes that came lately.
     seen: Vec<u64>,
 }
 
 impl Plans {
     /// Keeps the plan of a text that has come before.
     fn offer(&mut self, prepared: &Prepared) {
-        let hash = FxBuildHasher.hash_one(&*prepared.sql);
-        self.seen.resize(KEPT, 0);
-        let place = &mut self.seen[hash as usize % KEPT];
-        if std::mem::replace(place, hash) != hash {
+        if !self.came_before(&prepared.sql) {
             return;
         }
         if self.kept.len() >= KEPT {
             self.kept.clear();
         }
         self.kept.insert(prepared.sql.clone(), prepared.clone());
+    }
+
+    /// Whether the text or shape came lately; from now on it did.
+    fn came_before(&mut self, text: &str) -> bool {
+        let hash = FxBuildHasher.hash_one(text);
+        self.seen.resize(KEPT, 0);
+        std::mem::replace(&mut self.seen[hash as usize % KEPT], hash) == hash
     }
 }
 
@@ -84,16 +92,62 @@ impl Connection {
         result
     }
 
+    /// The same for a statement that has no name and no parameters: others that differ in numbers alone may have brought
+    /// its plan along.
+    pub fn prepare_once(&mut self, sql: &str) -> Result<Prepared> {
+        if self.plans.kept.contains_key(sql) {
+            return self.prepare(sql, &[]);
+        }
+        let Some(shape) = Shape::of(sql) else { return self.prepare(sql, &[]) };
+        if let Some(Some(kept)) = self.plans.shapes.get(&shape.text) {
+            if self.session.may_use(&kept.plan, &self.database.inner) {
+                let (sql, constants) = (sql.into(), shape.numbers);
+                return Ok(Prepared { sql, constants, ..kept.clone() });
+            }
+            self.plans.shapes.remove(&shape.text);
+        }
+        let prepared = self.prepare(sql, &[])?;
+        self.offer_shape(shape, &prepared);
+        Ok(prepared)
+    }
+
+    /// Keeps a plan for the shape of a statement, if it has come before and one plan does for all.
+    fn offer_shape(&mut self, shape: Shape, prepared: &Prepared) {
+        let Some(wanted) = &prepared.plan.query else { return };
+        if self.plans.shapes.contains_key(&shape.text) || !self.plans.came_before(&shape.text) {
+            return;
+        }
+        let mut env = Quiet::of(&self.session);
+        let planned = parse::statement(&shape.text).ok().flatten().and_then(|statement| {
+            let path = prepared.plan.path.clone();
+            plan(&mut env, path, shape.text.as_str().into(), Arc::new(statement), &shape.types()).ok()
+        });
+        let planned = planned.filter(|planned| {
+            let query = planned.plan.query.as_ref();
+            planned.plan.version == prepared.plan.version
+                && *planned.parameters == *shape.types()
+                && query.is_some_and(|query| shape.comes_to(query, wanted, &mut env))
+        });
+        // Clients get to know of no parameters.
+        let planned = planned.map(|planned| Prepared { parameters: Arc::new([]), ..planned });
+        if self.plans.shapes.len() >= KEPT {
+            self.plans.shapes.clear();
+        }
+        self.plans.shapes.insert(shape.text, planned);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn shapes_with_plans(&self) -> usize {
+        self.plans.shapes.values().flatten().count()
+    }
+
     fn prepare_or_fail(&mut self, sql: &str, types: &[Type]) -> Result<Prepared> {
         let inner = self.database.inner.clone();
         if types.is_empty()
             && let Some(kept) = self.plans.kept.get(sql)
+            && self.session.may_use(&kept.plan, &inner)
         {
-            let state = inner.lock();
-            let catalog = self.session.catalog(&state);
-            if self.session.is_current(&kept.plan, &catalog) && !self.session.in_failed_transaction() {
-                return Ok(kept.clone());
-            }
+            return Ok(kept.clone());
         }
         let statement = Arc::new(parse::statement(sql)?.unwrap_or(Statement::Empty));
         self.session.must_be_allowed(&statement)?;
@@ -122,6 +176,20 @@ impl Connection {
 impl SessionState {
     pub(crate) fn in_failed_transaction(&self) -> bool {
         self.transaction.as_ref().is_some_and(|transaction| transaction.failed)
+    }
+
+    /// Whether a kept plan is what the statement would be bound to now.
+    fn may_use(&mut self, plan: &Planned, inner: &Inner) -> bool {
+        if self.in_failed_transaction() {
+            return false;
+        }
+        // Most often the catalog that was seen last is still the one.
+        let own = self.transaction.as_ref().is_some_and(|transaction| transaction.catalog.is_some());
+        let catalog = match !own && inner.catalog_version() == self.seen.version {
+            true => self.seen.clone(),
+            false => self.catalog(&inner.lock()),
+        };
+        self.is_current(plan, &catalog)
     }
 
     /// Whether names still mean what they meant when the plan was made.
@@ -165,7 +233,7 @@ impl World<'_> {
         }
         let columns = describe::columns(self, &statement)?;
         let plan = Planned { statement, query: None, version: self.catalog.version, path };
-        Ok(Prepared { sql, parameters: types.into(), columns, plan: Arc::new(plan) })
+        Ok(Prepared { sql, parameters: types.into(), constants: Arc::new([]), columns, plan: Arc::new(plan) })
     }
 
     /// The prepared statement bound again, if the catalog has changed since.
@@ -174,7 +242,12 @@ impl World<'_> {
         if plan.query.is_none() || self.session.is_current(plan, &self.catalog) {
             return Ok(None);
         }
-        let again = self.plan(prepared.sql.clone(), plan.statement.clone(), &prepared.parameters)?;
+        let statement = match prepared.constants.is_empty() {
+            true => plan.statement.clone(),
+            // The plan was another text's.
+            false => Arc::new(parse::statement(&prepared.sql)?.unwrap_or(Statement::Empty)),
+        };
+        let again = self.plan(prepared.sql.clone(), statement, &prepared.parameters)?;
         let types = |columns: &Option<Arc<[Output]>>| {
             columns.as_ref().map(|columns| columns.iter().map(|column| column.typed).collect::<Vec<_>>())
         };
@@ -198,7 +271,7 @@ fn plan(
     let BoundStatement { query, parameters } = bind_statement(env, &path, ast, types)?;
     let columns = returns_rows(&query).then(|| Arc::from(query.columns.as_slice()));
     let plan = Planned { statement, query: Some(Arc::new(query)), version: env.catalog().version, path };
-    Ok(Prepared { sql, parameters: parameters.into(), columns, plan: Arc::new(plan) })
+    Ok(Prepared { sql, parameters: parameters.into(), constants: Arc::new([]), columns, plan: Arc::new(plan) })
 }
 
 /// Whether the client gets rows: not from a change without RETURNING.

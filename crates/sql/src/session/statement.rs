@@ -129,7 +129,7 @@ impl World<'_> {
             );
             return Err(SqlError::new(SqlState::PROTOCOL_VIOLATION, message));
         }
-        self.params = parameters.to_vec();
+        self.params = if prepared.constants.is_empty() { parameters } else { &prepared.constants }.to_vec();
         match &prepared.plan.query {
             Some(query) => self.run_planned(&prepared.sql, query, prepared.columns.clone()),
             None => self.run_utility(&prepared.sql, &prepared.plan.statement),

@@ -66,19 +66,32 @@ impl World<'_> {
 
     /// The value of a column.
     pub(crate) fn read_column(&mut self, row: RowRef, position: usize) -> Result<Datum> {
+        // What is there to know of the column, without holding on to its table.
+        if let Some(table) = self.catalog.table(row.table)
+            && self.db.options.granularity == Granularity::Cell
+        {
+            if let Some(at) = table.clustered.iter().position(|&clustered| clustered == position) {
+                let of = table.clustered.len();
+                let existence = self.read(row.key, row)?;
+                return Ok(key_part(existence.as_ref(), at, of));
+            }
+            if let Some(cell) = cell_in_place(table, row.key, table.columns[position].cell)
+                && let Some(value) = self.read(cell, row)?
+            {
+                return Ok(value);
+            }
+        }
         let relation = self.relation(row.table)?;
         let table = as_table(&relation)?;
         let column = &table.columns[position];
-        if self.db.options.granularity == Granularity::Row {
-            let whole = self.read(row.key, row)?;
-            return Ok(field(whole.as_ref(), position).unwrap_or_else(|| column.missing.clone()));
-        }
-        if let Some(at) = table.clustered.iter().position(|&clustered| clustered == position) {
-            let existence = self.read(row.key, row)?;
-            return Ok(key_part(existence.as_ref(), at, table.clustered.len()));
-        }
-        let cell = self.cell_key(table, row.key, column.cell);
-        Ok(self.read(cell, row)?.unwrap_or_else(|| column.missing.clone()))
+        let value = match self.db.options.granularity {
+            Granularity::Row => field(self.read(row.key, row)?.as_ref(), position),
+            Granularity::Cell => {
+                let cell = self.cell_key(table, row.key, column.cell);
+                self.read(cell, row)?
+            }
+        };
+        Ok(value.unwrap_or_else(|| column.missing.clone()))
     }
 
     /// The store's key of a cell: the row's, where rows are one key.
@@ -86,9 +99,8 @@ impl World<'_> {
         if self.db.options.granularity == Granularity::Row {
             return row;
         }
-        let since = table.cells.iter().rev().find(|(first, _)| row >= *first);
-        if since.is_some_and(|(_, cells)| cell < *cells) {
-            return row + 1 + cell;
+        if let Some(key) = cell_in_place(table, row, cell) {
+            return key;
         }
         let state = &mut *self.db;
         state.added_cells.entry((row, cell)).or_insert_with(|| state.store.cells(1)).0
@@ -151,9 +163,8 @@ impl World<'_> {
             return Ok(());
         }
         let range = self.range_of(table, index, equal, (from, to))?;
-        for key in self.note(table.space, &range)? {
-            cursor.candidates.push((RowRef::seen(oid, key.0), None));
-        }
+        let keys = self.note(table.space, &range)?;
+        cursor.candidates.extend(keys.into_iter().map(|key| (RowRef::seen(oid, key.0), None)));
         Ok(())
     }
 
@@ -224,6 +235,12 @@ impl World<'_> {
         };
         Ok(Range { from, to })
     }
+}
+
+/// The store's key of a cell that is right after its row: the column was there when the row was made.
+fn cell_in_place(table: &Table, row: u32, cell: u32) -> Option<u32> {
+    let since = table.cells.iter().rev().find(|(first, _)| row >= *first);
+    since.is_some_and(|(_, cells)| cell < *cells).then_some(row + 1 + cell)
 }
 
 /// The type of an index key. Expressions are kept with the type that they were encoded with.
