@@ -217,7 +217,10 @@ impl Classes {
                     _ => false,
                 })
         };
-        agree(&table.key) || table.unique.iter().any(agree)
+        // Any number of rows can be inserted with NULL in a unique column.
+        let inserts = one.1.kind == AccessKind::Insert && other.1.kind == AccessKind::Insert;
+        let can_be_null = |columns: &&Vec<usize>| columns.iter().any(|column| !table.not_null[*column]);
+        agree(&table.key) || table.unique.iter().filter(|columns| !(inserts && can_be_null(columns))).any(agree)
     }
 
     /// Whether the equalities contradict each other, or what is known of rows.

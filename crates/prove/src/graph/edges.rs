@@ -16,6 +16,8 @@ pub struct Dependency {
     pub accesses: (usize, usize),
     /// What they meet at.
     pub cells: Vec<Cell>,
+    /// Who reads has picked the row, and not only looked at it.
+    pub picked: bool,
     /// The values that have to be the same, of the first one and of the later one.
     pub equal: Vec<(TermId, TermId)>,
 }
@@ -31,15 +33,15 @@ pub(super) fn leaving(graph: &Graph<'_>, node: usize) -> Vec<Dependency> {
                 let Some(table) = graph.summary.facts.table(one.table).filter(|_| one.table == other.table) else {
                     continue;
                 };
-                let Some(equal) =
-                    same_row(table, one, other, |term| &first.terms[term].kind, |term| &later.terms[term].kind)
-                else {
-                    continue;
-                };
+                let kinds = (|term: TermId| &first.terms[term].kind, |term: TermId| &later.terms[term].kind);
                 for kind in [EdgeKind::WriteRead, EdgeKind::WriteWrite, EdgeKind::ReadWrite] {
-                    let cells = meeting(table, kind, one, other);
-                    if !cells.is_empty() {
-                        found.push(Dependency { to, kind, accesses: (at, other_at), cells, equal: equal.clone() });
+                    for picked in [true, false] {
+                        let cells = meeting(table, kind, one, other, picked);
+                        let ranged = |reads: EdgeKind| !picked && kind == reads;
+                        let sides = ((one, ranged(EdgeKind::ReadWrite)), (other, ranged(EdgeKind::WriteRead)));
+                        if let (false, Some(equal)) = (cells.is_empty(), same_row(table, sides, &kinds)) {
+                            found.push(Dependency { to, kind, accesses: (at, other_at), cells, picked, equal });
+                        }
                     }
                 }
             }
@@ -54,7 +56,7 @@ pub(super) fn different(graph: &Graph<'_>, node: usize) -> Vec<Dependency> {
     let mut kept: Vec<Dependency> = Vec::new();
     let row = |edge: &Dependency| {
         let access = &graph.path(edge.to).accesses[edge.accesses.1];
-        let column = edge.cells.iter().any(|cell| matches!(cell, Cell::Column(_)));
+        let column = edge.picked && edge.cells.iter().any(|cell| matches!(cell, Cell::Column(_)));
         (access.table, access.row.clone(), column, access.conditional, access.looped)
     };
     for edge in &graph.edges[node] {
@@ -68,13 +70,12 @@ pub(super) fn different(graph: &Graph<'_>, node: usize) -> Vec<Dependency> {
     kept
 }
 
-/// The values that have to be equal for two accesses to be to one row; `None` if they cannot be.
+/// The values that have to be equal for two accesses to be to one row; `None` if they cannot be. Who only looks at a row
+/// says less about it.
 fn same_row<'t>(
     table: &TableFacts,
-    one: &Access,
-    other: &Access,
-    kind_of_one: impl Fn(TermId) -> &'t TermKind,
-    kind_of_other: impl Fn(TermId) -> &'t TermKind,
+    ((one, one_looks), (other, other_looks)): ((&Access, bool), (&Access, bool)),
+    (kind_of_one, kind_of_other): &(impl Fn(TermId) -> &'t TermKind, impl Fn(TermId) -> &'t TermKind),
 ) -> Option<Vec<(TermId, TermId)>> {
     // Rows without a key are never the same if each is made by its own insert.
     if table.key.is_empty() && one.kind == AccessKind::Insert && other.kind == AccessKind::Insert {
@@ -82,6 +83,9 @@ fn same_row<'t>(
     }
     let mut equal = Vec::new();
     for (column, value) in &one.row {
+        if (one_looks && !one.ranged.contains(column)) || (other_looks && !other.ranged.contains(column)) {
+            continue;
+        }
         let Some(other_value) = other.value_of(*column).filter(|_| table.is_constant(*column)) else { continue };
         match (kind_of_one(*value), kind_of_other(other_value)) {
             (TermKind::Null, _) | (_, TermKind::Null) => return None,
@@ -93,22 +97,30 @@ fn same_row<'t>(
     Some(equal)
 }
 
-/// What a dependency of a kind can be about.
-fn meeting(table: &TableFacts, kind: EdgeKind, first: &Access, later: &Access) -> Vec<Cell> {
+/// What a dependency of a kind can be about: of rows that who reads has picked, or of those that it only looks at.
+fn meeting(table: &TableFacts, kind: EdgeKind, first: &Access, later: &Access, picked: bool) -> Vec<Cell> {
     let (of_first, of_later) = match kind {
         EdgeKind::WriteRead => (&first.writes, &later.reads),
         EdgeKind::WriteWrite => (&first.writes, &later.writes),
         EdgeKind::ReadWrite => (&first.reads, &later.writes),
         EdgeKind::Session => return Vec::new(),
     };
-    let cells = of_first.intersection(of_later).copied();
-    cells.filter(|cell| can_meet(table, kind, *cell, first, later)).collect()
+    let is_picked = |cell: Cell| match kind {
+        EdgeKind::WriteRead => !later.reads_of_others(cell, table),
+        EdgeKind::ReadWrite => !first.reads_of_others(cell, table),
+        EdgeKind::WriteWrite | EdgeKind::Session => true,
+    };
+    let cells = of_first.intersection(of_later).copied().filter(|cell| is_picked(*cell) == picked);
+    cells.filter(|cell| can_meet(table, kind, *cell, (first, later), picked)).collect()
 }
 
-fn can_meet(table: &TableFacts, kind: EdgeKind, cell: Cell, first: &Access, later: &Access) -> bool {
+fn can_meet(table: &TableFacts, kind: EdgeKind, cell: Cell, (first, later): (&Access, &Access), picked: bool) -> bool {
     use AccessKind::{Delete, Insert};
     let stays = !table.deleted;
     match kind {
+        // Whether a row was found says nothing about others that were looked at.
+        EdgeKind::WriteRead if !picked => true,
+        EdgeKind::ReadWrite if !picked => !(stays && later.kind == Insert) || cell == Cell::Existence,
         // Who finds a row has not read that it was deleted, and who does not has not read that it was inserted.
         EdgeKind::WriteRead if cell == Cell::Existence => match (first.kind, later.outcome) {
             (Delete, Outcome::Found) | (Insert, Outcome::Missing) => false,

@@ -115,18 +115,23 @@ impl Rules {
                 overwrites
                     || cycle.length > 2
                     || cycle.kind == EdgeKind::Session
-                    || cycle.back.is_none_or(|back| back.number >= cycle.out.number)
+                    || cycle.back.is_none_or(|back| back.number == cycle.out.number || comes_later(back, cycle.out))
             }
             Back::LaterStatement => {
                 // A statement that changes or locks a row looks at it again then, after its snapshot.
                 let looks_again = |back: &Access| !back.writes.is_empty() || back.locks;
                 let is_later = |back: &Access| {
-                    back.number > cycle.out.number || (back.number == cycle.out.number && looks_again(back))
+                    comes_later(back, cycle.out) || (back.number == cycle.out.number && looks_again(back))
                 };
                 cycle.kind == EdgeKind::ReadWrite || cycle.back.is_some_and(is_later)
             }
         }
     }
+}
+
+/// Whether a statement can run after another one: what stands in a loop comes again.
+fn comes_later(access: &Access, other: &Access) -> bool {
+    access.number > other.number || (access.looped && other.looped)
 }
 
 /// A chain that is about to be closed.

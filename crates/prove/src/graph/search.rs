@@ -290,7 +290,7 @@ impl Chain<'_, '_> {
         let classes = classes.only(graph, &[FIRST, SECOND, next]);
         let entered = match edge.kind {
             EdgeKind::Session => Vec::new(),
-            _ => hit(graph.path(edge.to), edge.accesses.1, &edge.cells, edge.kind != EdgeKind::WriteRead),
+            _ => hit(graph.path(edge.to), edge.accesses.1, edge, edge.kind != EdgeKind::WriteRead),
         };
         if self.would_be_seen(&classes, HERE, true) {
             return None;
@@ -327,7 +327,7 @@ impl Chain<'_, '_> {
 
     /// The accesses of T1 that hit a row for sure, because T2 overwrites what they read there.
     fn evidence_out(&self) -> Vec<usize> {
-        hit(self.graph.path(self.first), self.out.accesses.0, &self.out.cells, false)
+        hit(self.graph.path(self.first), self.out.accesses.0, self.out, false)
     }
 
     /// The access of T2 that overwrites what T1 has read.
@@ -419,7 +419,7 @@ impl Chain<'_, '_> {
 }
 
 fn session_to(to: usize) -> Dependency {
-    Dependency { to, kind: EdgeKind::Session, accesses: (0, 0), cells: Vec::new(), equal: Vec::new() }
+    Dependency { to, kind: EdgeKind::Session, accesses: (0, 0), cells: Vec::new(), picked: true, equal: Vec::new() }
 }
 
 fn meet(one: &Access, other: &Access) -> bool {
@@ -428,9 +428,9 @@ fn meet(one: &Access, other: &Access) -> bool {
 
 /// An access that hits a row for sure, because a dependency is about more than whether the row is there, or because it
 /// writes.
-fn hit(path: &Path, access: usize, cells: &[Cell], writes: bool) -> Vec<usize> {
+fn hit(path: &Path, access: usize, edge: &Dependency, writes: bool) -> Vec<usize> {
     let writes = writes && !path.accesses[access].writes.is_empty();
-    let columns = cells.iter().any(|cell| matches!(cell, Cell::Column(_)));
+    let columns = edge.picked && edge.cells.iter().any(|cell| matches!(cell, Cell::Column(_)));
     if writes || columns { vec![access] } else { Vec::new() }
 }
 

@@ -125,6 +125,9 @@ pub struct Access {
     pub kind: AccessKind,
     /// Which rows: those whose columns have these values.
     pub row: Vec<(usize, TermId)>,
+    /// The columns among them by which rows are looked up in an index. Rows that differ in other ones are looked at, too:
+    /// whether they are there, and the columns that decide.
+    pub ranged: BTreeSet<usize>,
     /// What decides about rows beyond that, among the columns of the table; `reads` has them, too.
     pub filtered: BTreeSet<usize>,
     /// What is read of them.
@@ -189,6 +192,36 @@ impl Access {
     /// Whether it writes the row for sure, in every transaction that takes its path.
     pub fn surely_writes(&self) -> bool {
         !self.conditional && !self.looped && !self.writes.is_empty() && self.outcome == Outcome::Found
+    }
+
+    /// Whether it looks at something or changes something.
+    pub fn does_something(&self) -> bool {
+        !self.reads.is_empty() || !self.writes.is_empty()
+    }
+
+    /// It looks at nothing and does nothing after all. It keeps its place: values say what access they are from.
+    fn forget(&mut self) {
+        self.row.clear();
+        self.ranged.clear();
+        self.filtered.clear();
+        self.reads.clear();
+        self.writes.clear();
+        self.values.clear();
+        self.outcome = Outcome::Missing;
+        self.locks = false;
+    }
+
+    /// Whether a cell is also read of rows that are looked at and turn out not to be among those that are asked for.
+    pub fn reads_of_others(&self, cell: Cell, table: &facts::TableFacts) -> bool {
+        let decides = match cell {
+            Cell::Existence => true,
+            Cell::Column(column) => self.filtered.contains(&column) || self.value_of(column).is_some(),
+        };
+        let only_theirs = self.filtered.is_empty() && self.row.iter().all(|(column, _)| self.ranged.contains(column));
+        // One row is looked at, and it is the one that is asked for.
+        let is_it = self.outcome == Outcome::Found
+            && table.unique.iter().any(|unique| unique.iter().all(|column| self.ranged.contains(column)));
+        decides && !only_theirs && !is_it
     }
 
     /// The value that a column is known to have.

@@ -538,7 +538,7 @@ impl Walk<'_> {
         // A key with NULL finds nothing.
         let finds_nothing = asked.row.iter().any(|(_, value)| matches!(state.kind(*value), TermKind::Null));
         if finds_nothing {
-            state.accesses.truncate(first);
+            state.accesses[access].forget();
             return vec![(Outcome::Missing, state)];
         }
         let key = self.facts.table(asked.table).map(|table| table.key.clone()).unwrap_or_default();

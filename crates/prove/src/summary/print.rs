@@ -52,7 +52,7 @@ impl Program {
         for (number, path) in self.paths.iter().enumerate() {
             let decisions = if path.decisions.is_empty() { "always".to_owned() } else { path.decisions.join("; ") };
             let _ = writeln!(out, "  {}. {decisions}", number + 1);
-            for access in &path.accesses {
+            for access in path.accesses.iter().filter(|access| access.does_something()) {
                 let _ = writeln!(out, "     {}", access.print(self, path, facts));
             }
         }

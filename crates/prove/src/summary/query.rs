@@ -180,6 +180,10 @@ impl Look<'_> {
                     KeyValue::Null => None,
                 };
                 self.restrict(access, column, value);
+                let access = &mut self.state.accesses[access];
+                if let Some(column) = column.filter(|column| value.is_some() && access.value_of(*column) == value) {
+                    access.ranged.insert(column);
+                }
             }
             let bounds = from.iter().chain(to).map(|(bound, _)| bound);
             let next = columns.get(equal.len()).copied().flatten();
@@ -238,6 +242,7 @@ impl Look<'_> {
             table,
             kind,
             row: Vec::new(),
+            ranged: BTreeSet::new(),
             filtered: BTreeSet::new(),
             reads: BTreeSet::new(),
             writes: BTreeSet::new(),
@@ -305,7 +310,16 @@ impl Look<'_> {
             ExprKind::And(parts) => parts.iter().for_each(|part| self.condition(part, tuple, around)),
             ExprKind::Call { function, args } if function.name == "=" && args.len() == 2 => {
                 let (left, right) = (row_column(&args[0], tuple), row_column(&args[1], tuple));
-                let values = (self.value(&args[0], tuple, around), self.value(&args[1], tuple, around));
+                let mut values = (0, 0);
+                let read = self.columns_read(tuple, |look| {
+                    values = (look.value(&args[0], tuple, around), look.value(&args[1], tuple, around));
+                });
+                for (access, column) in read {
+                    // What is compared as it is says which rows; everything else decides about rows.
+                    if ![left, right].contains(&Some((access, column))) {
+                        self.state.accesses[access].filtered.insert(column);
+                    }
+                }
                 match (left, right) {
                     (Some((access, column)), None) => self.restrict(access, Some(column), Some(values.1)),
                     (None, Some((access, column))) => self.restrict(access, Some(column), Some(values.0)),
@@ -322,12 +336,36 @@ impl Look<'_> {
                 }
             }
             _ => {
-                self.value(condition, tuple, around);
+                let read = self.columns_read(tuple, |look| _ = look.value(condition, tuple, around));
+                for (access, column) in read {
+                    self.state.accesses[access].filtered.insert(column);
+                }
                 columns_of(condition, tuple, &mut |access, column| {
                     self.state.accesses[access].filtered.insert(column);
                 });
             }
         }
+    }
+
+    /// The columns of rows of a tuple that something reads, also if they had been read before.
+    fn columns_read(&mut self, tuple: &[Slot], mut something: impl FnMut(&mut Self)) -> Vec<(usize, usize)> {
+        let rows = tuple.iter().filter_map(|slot| match slot {
+            Slot::Row(access) => Some(*access),
+            Slot::Values(_) => None,
+        });
+        let before: Vec<(usize, BTreeSet<Cell>)> =
+            rows.map(|access| (access, std::mem::take(&mut self.state.accesses[access].reads))).collect();
+        something(self);
+        let mut read = Vec::new();
+        for (access, known) in before {
+            let columns = self.state.accesses[access].reads.iter().filter_map(|cell| match cell {
+                Cell::Column(column) => Some((access, *column)),
+                Cell::Existence => None,
+            });
+            read.extend(columns);
+            self.state.accesses[access].reads.extend(known);
+        }
+        read
     }
 
     /// The value of an expression; what it looks at counts as read.
@@ -573,13 +611,16 @@ impl Look<'_> {
         let access = self.new_row(insert.table, values);
         let row = vec![Slot::Row(access)];
         if let Some(conflict) = &insert.on_conflict {
+            // It meets a row that has the same values in the columns of the index, whatever the others are.
+            let arbiter = self.arbiter(insert.table, conflict);
             self.state.accesses[access].reads.insert(Cell::Existence);
             self.state.accesses[access].outcome = Outcome::Open;
+            self.state.accesses[access].ranged = arbiter.clone();
             if let Some((assignments, condition)) = &conflict.update {
                 let update = self.access(insert.table, AccessKind::Update);
-                let key = self.facts.table(insert.table).map(|table| table.key.clone()).unwrap_or_default();
                 let values = self.state.accesses[access].row.clone();
-                self.state.accesses[update].row = values.into_iter().filter(|(at, _)| key.contains(at)).collect();
+                self.state.accesses[update].row = values.into_iter().filter(|(at, _)| arbiter.contains(at)).collect();
+                self.state.accesses[update].ranged = arbiter;
                 self.state.accesses[update].reads.insert(Cell::Existence);
                 let both = [Slot::Row(update), Slot::Row(access)];
                 condition.iter().for_each(|condition| _ = self.value(condition, &both, around));
@@ -588,6 +629,18 @@ impl Look<'_> {
         }
         (self.state.conditional, self.state.looped) = was;
         self.returning(insert.returning.as_ref(), &row, around)
+    }
+
+    /// The columns of the index that decides about a conflict; none if there are several.
+    fn arbiter(&self, table: Oid, conflict: &ir::OnConflict) -> BTreeSet<usize> {
+        if let [index] = conflict.arbiters[..] {
+            let columns: Option<BTreeSet<usize>> = self.index_columns(index).into_iter().collect();
+            return columns.unwrap_or_default();
+        }
+        match self.facts.table(table).map(|table| &table.unique[..]) {
+            Some([unique]) if conflict.arbiters.is_empty() => unique.iter().copied().collect(),
+            _ => BTreeSet::new(),
+        }
     }
 
     fn new_row(&mut self, table: Oid, values: Vec<(usize, TermId)>) -> usize {
