@@ -1,6 +1,8 @@
 //! What is said about applications.
 
+mod agreement;
 mod confirm;
+mod generate;
 mod on_postgres;
 mod summaries;
 mod verdicts;

@@ -1,0 +1,345 @@
+//! What the graph says about generated applications, against what every small client of them does.
+//!
+//! Where the graph says that an application is serializable at a level, every client with two calls and every client with
+//! three calls runs in every way that the level allows, and only serializable histories may come out. Where it suspects
+//! a cycle, the same clients look for a history that is not serializable: those that find none are the precision to
+//! improve.
+//!
+//! `SKEW_EXHAUSTIVE=1 cargo test --release -p skew-prove agreement -- --nocapture` takes 1,000 applications, and
+//! `SKEW_SEEDS=17..18` besides the one of seed 17, with what is known of it. Without it only some clients of the first
+//! applications run, and only against *robust*.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use skew_check::check;
+use skew_model::{History, Level};
+use skew_prove::robust::{Question, Robustness};
+use skew_sql::app::App;
+use skew_sql::explore::{Client, Watch, run};
+use skew_sql::session::Database;
+use skew_sql::session::guide::{Guide, Seeing};
+
+use crate::generate::{Generated, generate};
+use crate::load;
+
+/// Strongest first.
+const LEVELS: [Level; 7] = [Level::Si, Level::Psi, Level::Pc, Level::Cc, Level::Ra, Level::Mvrc, Level::Rc];
+
+/// No application takes that long.
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// So many runs of one client are tried.
+const MOST_RUNS: usize = 3_000;
+
+/// What is known of one application at one level.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Known {
+    /// The graph says so, and all clients agree.
+    Robust,
+    /// The graph says so; some clients were not run in all ways.
+    RobustSoFar,
+    /// A client shows what the graph suspects.
+    Found,
+    /// No client shows it.
+    Possible,
+    /// No client has shown it, and some were not run in all ways.
+    PossibleSoFar,
+    /// The graph ran into a limit.
+    Unknown,
+}
+
+/// How far clients are tried.
+#[derive(Clone, Copy, Debug)]
+struct Effort {
+    /// The arguments of two calls, and of three.
+    two: &'static [i32],
+    three: &'static [i32],
+    /// So many clients of three calls at most.
+    most: usize,
+    /// Whether clients look for what the graph suspects.
+    suspects: bool,
+}
+
+const QUICK: Effort = Effort { two: &[1, 2], three: &[1], most: 40, suspects: false };
+const FULL: Effort = Effort { two: &[1, 2, 3], three: &[1, 2], most: usize::MAX, suspects: true };
+
+#[test]
+fn what_is_robust_stays_serializable_when_it_is_explored() {
+    let asked = std::env::var("SKEW_SEEDS").ok().map(|text| seeds(&text));
+    let is_full = std::env::var_os("SKEW_EXHAUSTIVE").is_some();
+    let (count, effort) = if is_full { (1_000, FULL) } else { (30, QUICK) };
+    let range = asked.clone().unwrap_or(0..count);
+    let verdicts = judge_all(range, effort, asked.is_some_and(|asked| asked.end - asked.start == 1));
+    let wrong: Vec<&String> = verdicts.iter().filter_map(|verdict| verdict.as_ref().err()).collect();
+    println!("{}", tally(&verdicts));
+    assert!(wrong.is_empty(), "{}", wrong.iter().map(|text| text.as_str()).collect::<Vec<_>>().join("\n\n"));
+}
+
+fn seeds(text: &str) -> Range<u64> {
+    let (from, to) = text.split_once("..").expect("SKEW_SEEDS reads 0..100");
+    from.parse().expect("a number")..to.parse().expect("a number")
+}
+
+type Verdict = Result<BTreeMap<&'static str, Known>, String>;
+
+/// All applications, on two threads.
+fn judge_all(range: Range<u64>, effort: Effort, shows: bool) -> Vec<Verdict> {
+    let next = AtomicU64::new(range.start);
+    let done: Mutex<BTreeMap<u64, Verdict>> = Mutex::default();
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= range.end {
+                        return;
+                    }
+                    let verdict = judge(seed, effort, shows);
+                    if std::env::var_os("SKEW_PROGRESS").is_some() {
+                        println!("seed {seed}: {verdict:?}");
+                    }
+                    done.lock().unwrap_or_else(PoisonError::into_inner).insert(seed, verdict);
+                }
+            });
+        }
+    });
+    done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+}
+
+fn tally(verdicts: &[Verdict]) -> String {
+    let kinds = [
+        (Known::Robust, "robust, all clients agree"),
+        (Known::RobustSoFar, "robust, clients agree as far as they were run"),
+        (Known::Found, "not robust, a client shows it"),
+        (Known::Possible, "possible, no client shows it"),
+        (Known::PossibleSoFar, "possible, no client has shown it so far"),
+        (Known::Unknown, "unknown"),
+    ];
+    let mut text = format!("{} applications\n{:<50}", verdicts.len(), "");
+    let mut levels = LEVELS;
+    levels.reverse();
+    for level in levels {
+        text.push_str(&format!("{:>6}", level.id()));
+    }
+    for (kind, words) in kinds {
+        text.push_str(&format!("\n{words:<50}"));
+        for level in levels {
+            let count = verdicts.iter().flatten().filter(|known| known.get(level.id()) == Some(&kind)).count();
+            text.push_str(&format!("{count:>6}"));
+        }
+    }
+    text
+}
+
+/// Applications that the graph called robust although a client shows otherwise.
+#[test]
+fn what_was_overlooked_once() {
+    let tables = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL); INSERT INTO a VALUES (1, 1), (2, 0);";
+    let wrong = [
+        // A scan looks at rows that turn out not to be asked for.
+        (Level::Si, "SELECT count(*) INTO x FROM a WHERE v = 1; INSERT INTO a VALUES (p1 + 2, 2);", "NULL;"),
+        // A statement in a loop comes again.
+        (
+            Level::Mvrc,
+            "FOR i IN 1..2 LOOP SELECT v INTO x FROM a WHERE id = p1; END LOOP;",
+            "UPDATE a SET v = 5 WHERE id = p1;",
+        ),
+        // What an expression reads decides about a row, too.
+        (
+            Level::Si,
+            "UPDATE a SET v = 5 WHERE id = 1 AND v + 1 = 7; UPDATE a SET v = 6 WHERE id = 2;",
+            "UPDATE a SET v = 5 WHERE id = 2 AND v + 1 = 7; UPDATE a SET v = 6 WHERE id = 1;",
+        ),
+    ];
+    for (level, one, other) in wrong {
+        let mut text = tables.to_owned();
+        for (name, body) in [("f", one), ("g", other)] {
+            text.push_str(&format!(
+                "CREATE PROCEDURE {name}(p1 int) LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN {body} END $$;"
+            ));
+        }
+        let (database, app) = load(&text);
+        let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+        let client = Client::parse(if other == "NULL;" { "f(1) | f(2)" } else { "f(1) | g(1)" }).expect("a client");
+        let world = World { database: &database, app: &app, clients: &[client], watch: Watch::start(HOUR) };
+        assert!(matches!(world.search(level), Seen::Broken(..)), "{level}: {one}");
+        assert!(!robustness.cycles(level, &Question::default()).suspects.is_empty(), "{level}: {one}");
+    }
+}
+
+/// What is known of the application of a seed; an error if the graph is wrong about it.
+fn judge(seed: u64, effort: Effort, shows: bool) -> Verdict {
+    judge_app(&generate(seed), effort, shows).map_err(|wrong| format!("seed {seed}: {wrong}"))
+}
+
+fn judge_app(generated: &Generated, effort: Effort, shows: bool) -> Verdict {
+    let (database, app) = load(&generated.text);
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    let clients = clients(generated, effort);
+    let mut known: BTreeMap<&'static str, Known> = BTreeMap::new();
+    if shows {
+        println!("{}\n{}", generated.text, robustness.once.print());
+    }
+    let searched = LEVELS.map(|level| robustness.cycles(level, &Question::default()));
+    let is_robust = |level: Level| searched[place(level)].limit.is_none() && searched[place(level)].suspects.is_empty();
+    let world = World { database: &database, app: &app, clients: &clients, watch: Watch::start(HOUR) };
+    for level in LEVELS {
+        if searched[place(level)].limit.is_some() {
+            known.insert(level.id(), Known::Unknown);
+            continue;
+        }
+        // What a stronger level shows a weaker one shows; where all is right at a weaker one, it is at a stronger one.
+        let stronger = LEVELS.into_iter().filter(|other| *other != level && other.implies(level));
+        let is_shown = stronger.clone().any(|other| known.get(other.id()) == Some(&Known::Found));
+        if is_robust(level) {
+            let weaker = LEVELS.into_iter().find(|other| *other != level && level.implies(*other) && is_robust(*other));
+            if weaker.is_some() && !is_shown {
+                known.insert(level.id(), Known::Robust);
+                continue;
+            }
+        } else if is_shown {
+            known.insert(level.id(), Known::Found);
+            continue;
+        }
+        if !is_robust(level) && !effort.suspects {
+            known.insert(level.id(), Known::PossibleSoFar);
+            continue;
+        }
+        let seen = world.search(level);
+        if shows {
+            if let Seen::Broken(client, history) = &seen {
+                println!("{level}: {client}\n{history}");
+            }
+        }
+        let here = match (is_robust(level), seen) {
+            (true, Seen::Broken(client, history)) => {
+                return Err(format!("not robust at {level}\n{}\n{client}\n{history}", generated.text));
+            }
+            (true, Seen::Serializable) => Known::Robust,
+            (true, Seen::Limit) => Known::RobustSoFar,
+            (false, Seen::Broken(..)) => Known::Found,
+            (false, Seen::Serializable) => Known::Possible,
+            (false, Seen::Limit) => Known::PossibleSoFar,
+        };
+        known.insert(level.id(), here);
+        // Levels that were left out because a weaker one decides.
+        for other in LEVELS.into_iter().filter(|other| *other != level && other.implies(level)) {
+            if here == Known::RobustSoFar && known.get(other.id()) == Some(&Known::Robust) {
+                known.insert(other.id(), Known::RobustSoFar);
+            }
+        }
+    }
+    Ok(known)
+}
+
+fn place(level: Level) -> usize {
+    LEVELS.iter().position(|one| *one == level).expect("one of them")
+}
+
+struct World<'a> {
+    database: &'a Database,
+    app: &'a App,
+    clients: &'a [Client],
+    watch: Watch,
+}
+
+enum Seen {
+    Serializable,
+    Broken(String, Box<History>),
+    Limit,
+}
+
+impl World<'_> {
+    /// Whether a client does something at a level that is not serializable.
+    fn search(&self, level: Level) -> Seen {
+        let mut seen = Seen::Serializable;
+        for client in self.clients {
+            match self.explore(client, level) {
+                Seen::Serializable => {}
+                Seen::Limit => seen = Seen::Limit,
+                broken => return broken,
+            }
+        }
+        seen
+    }
+
+    fn explore(&self, client: &Client, level: Level) -> Seen {
+        let seeing = match level {
+            Level::Rc | Level::Mvrc => Seeing::ByRead,
+            _ => Seeing::Whole,
+        };
+        let guide = Arc::new(Mutex::new(Guide::by_views(seeing, BTreeMap::new())));
+        for _ in 0..MOST_RUNS {
+            let ran = run(self.database, self.app, client, level, &guide, &self.watch).expect("it runs");
+            if !ran.was_refused && !check(&ran.history, Level::Ser).holds() {
+                assert!(check(&ran.history, level).holds(), "the store stays within {level}:\n{}", ran.history);
+                return Seen::Broken(words(client), Box::new(ran.history));
+            }
+            if !guide.lock().expect("nobody panics").next_run() {
+                return Seen::Serializable;
+            }
+        }
+        Seen::Limit
+    }
+}
+
+fn words(client: &Client) -> String {
+    let session = |(name, calls): &(String, Vec<String>)| format!("{name}: {}", calls.join("; "));
+    client.sessions.iter().map(session).collect::<Vec<_>>().join(" | ")
+}
+
+/// The clients with two and with three calls, in one session or two or three, whose names do not matter.
+fn clients(generated: &Generated, effort: Effort) -> Vec<Client> {
+    let calls = |values: &[i32]| -> Vec<String> {
+        let of = |program: &crate::generate::GeneratedProgram| -> Vec<String> {
+            let mut lists: Vec<Vec<String>> = vec![Vec::new()];
+            for _ in 0..program.parameters {
+                let longer = |list: &Vec<String>, value: &i32| [&list[..], &[value.to_string()]].concat();
+                lists = lists.iter().flat_map(|list| values.iter().map(move |value| longer(list, value))).collect();
+            }
+            lists.iter().map(|list| format!("{}({})", program.name, list.join(", "))).collect()
+        };
+        generated.programs.iter().flat_map(of).collect()
+    };
+    let client = |sessions: &[&[&String]]| {
+        let named = sessions.iter().zip(["s", "t", "u"]);
+        let named = named.map(|(calls, name)| (name.to_owned(), calls.iter().map(|call| (*call).clone()).collect()));
+        Client { sessions: named.collect() }
+    };
+    let mut clients: Vec<Client> = Vec::new();
+    let two = calls(effort.two);
+    for (at, one) in two.iter().enumerate() {
+        for other in &two[at..] {
+            clients.push(client(&[&[one], &[other]]));
+            clients.push(client(&[&[one, other]]));
+            if one != other {
+                clients.push(client(&[&[other, one]]));
+            }
+        }
+    }
+    let three = calls(effort.three);
+    let mut with_three = Vec::new();
+    for (at, one) in three.iter().enumerate() {
+        for (next, two) in three.iter().enumerate().skip(at) {
+            for last in &three[next..] {
+                let [a, b, c] = [one, two, last];
+                let mut sessions = vec![client(&[&[a], &[b], &[c]])];
+                let pairs: [[&String; 3]; 6] = [[a, b, c], [b, a, c], [a, c, b], [c, a, b], [b, c, a], [c, b, a]];
+                for [first, second, alone] in pairs {
+                    let new = client(&[&[first, second], &[alone]]);
+                    if !sessions.contains(&new) {
+                        sessions.push(new);
+                    }
+                }
+                with_three.append(&mut sessions);
+            }
+        }
+    }
+    let step = with_three.len().div_ceil(effort.most.min(with_three.len())).max(1);
+    clients.extend(with_three.into_iter().step_by(step));
+    clients
+}
