@@ -132,13 +132,13 @@ anomalies! {
         "run all of them at snapshot isolation, or the write and the read of each session in one transaction at SERIALIZABLE"
     WriteSkew "write-skew" "write skew" ["a5b", "g2-item"]
         "{a} and {b} each read what the other one overwrote"
-        "lock the row that one of them only reads, or run both at SERIALIZABLE"
+        "lock what each of them only reads, or run both at SERIALIZABLE"
     ReadOnlyAnomaly "read-only-anomaly" "read-only anomaly" ["read-only-transaction-anomaly", "batch-processing"]
         "the read-only {r} saw a state that no serial order of the writers passes through"
         "run all of them at SERIALIZABLE, or lock what the earlier writer only reads"
     SerializationCycle "serialization-cycle" "serialization cycle" ["g2", "anti-dependency-cycle"]
         "no serial order explains what {a} and {b} read"
-        "run all of them at SERIALIZABLE, or lock what one of them only reads"
+        "run all of them at SERIALIZABLE, or lock what each of them only reads"
     StaleRead "stale-read" "stale read" ["real-time-violation", "g-realtime"]
         "{a} missed the write of {x} by {b}, which had ended before it began"
         "read from the primary, or use a strictly serializable database"

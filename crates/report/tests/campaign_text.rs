@@ -72,7 +72,7 @@ violated[write-skew]: t1 and t2 each read what the other one overwrote
                but t2 comes before t1: t2 read doctors[ann].on_call=t, which t1 overwrote
      = cycle   t1 -rw(doctors[bob].on_call)-> t2 -rw(doctors[ann].on_call)-> t1
      = breaks  ser        still satisfies  si
-     = fix     lock the row that one of them only reads, or run both at SERIALIZABLE
+     = fix     lock what each of them only reads, or run both at SERIALIZABLE
      = lock    statements 1 and 2: first SELECT the rows of doctors that it needs … FOR UPDATE,
                which does not go with aggregates
      = run     number 2, seed 102: the command failed with exit code 1

@@ -37,7 +37,7 @@ violated[write-skew]: t1 and t2 each read what the other one overwrote
   |                 ^^^^^ but t2 comes before t1: t2 read y=0, which t1 overwrote with y=1
   = cycle   t1 -rw(x)-> t2 -rw(y)-> t1
   = breaks  ser        still satisfies  si
-  = fix     lock the row that one of them only reads, or run both at SERIALIZABLE
+  = fix     lock what each of them only reads, or run both at SERIALIZABLE
   = replay  skew check on-call.hist --level ser
 
 strongest level that holds: si
@@ -359,8 +359,8 @@ violated[write-skew]: t1 and t2 each read what the other one overwrote
   |         overwrote with y=1
   = cycle   t1 -rw(x)-> t2 -rw(y)-> t1
   = breaks  ser        still satisfies  si
-  = fix     lock the row that one of them only reads, or run
-            both at SERIALIZABLE
+  = fix     lock what each of them only reads, or run both
+            at SERIALIZABLE
   = replay  skew check on-call.hist --level ser
 
 strongest level that holds: si

@@ -135,7 +135,7 @@ pub fn write_skew() -> FailedRun {
         cycle: "t1 -rw(doctors[bob].on_call)-> t2 -rw(doctors[ann].on_call)-> t1".to_owned(),
         breaks: vec!["ser".to_owned()],
         satisfies: vec!["si".to_owned()],
-        fix: "lock the row that one of them only reads, or run both at SERIALIZABLE".to_owned(),
+        fix: "lock what each of them only reads, or run both at SERIALIZABLE".to_owned(),
     };
     FailedRun { stale_reads: (5, 1), repeated: (9, 6), ..failed(statements, Why::Anomaly(Box::new(anomaly))) }
 }
