@@ -5,7 +5,7 @@
 //! - `rows`: what is in the tables when runs begin, and rows for tables that have none
 //! - `values`: what parameters may be
 //! - `footprint`: what a call does when it is alone
-//! - `arguments`: values for all parameters, the most promising ones first
+//! - `arguments`, `score`: values for all parameters, the most promising ones first
 //! - `client`: who calls in which session and order, and who is expected to see whom
 //! - `search`: the runs
 //! - `script`: what was found as sessions of psql
@@ -14,6 +14,7 @@ mod arguments;
 mod client;
 mod footprint;
 mod rows;
+mod score;
 mod script;
 mod search;
 mod values;
