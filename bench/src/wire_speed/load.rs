@@ -39,7 +39,9 @@ pub(super) fn measure(arguments: &Arguments, out: &mut impl Write) -> io::Result
 }
 
 fn load(server: &Server, how: How, columns: &str, count: u32, rows: u32) -> io::Result<String> {
-    let database = FreshDatabase::create(&server.url, &format!("load_{}", std::process::id()))?;
+    // A name of its own: a server may not have let go of the last one yet.
+    let name = format!("load_{}_{}_{count}", std::process::id(), how as u8);
+    let database = FreshDatabase::create(&server.url, &name)?;
     let process = Process::listening(server.url.port);
     let memory = || process.as_ref().and_then(Process::memory_mb).unwrap_or((f64::NAN, f64::NAN));
     let mut connection = Connection::open(database.url())?;
