@@ -6,8 +6,8 @@
 //! improve.
 //!
 //! `SKEW_EXHAUSTIVE=1 cargo test --release -p skew-prove agreement -- --nocapture` takes 1,000 applications, and
-//! `SKEW_SEEDS=17..18` besides the one of seed 17, with what is known of it. Without it only some clients of the first
-//! applications run, and only against *robust*.
+//! `SKEW_SEEDS=17..18` only the one of seed 17, with its text. Without SKEW_EXHAUSTIVE only some clients of thirty
+//! applications run, and only against *robust*; with `SKEW_SUSPECTS=1` they look for what is suspected, too.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -71,7 +71,8 @@ const FULL: Effort = Effort { two: &[1, 2, 3], three: &[1, 2], most: usize::MAX,
 fn what_is_robust_stays_serializable_when_it_is_explored() {
     let asked = std::env::var("SKEW_SEEDS").ok().map(|text| seeds(&text));
     let is_full = std::env::var_os("SKEW_EXHAUSTIVE").is_some();
-    let (count, effort) = if is_full { (1_000, FULL) } else { (30, QUICK) };
+    let suspects = std::env::var_os("SKEW_SUSPECTS").is_some();
+    let (count, effort) = if is_full { (1_000, FULL) } else { (30, Effort { suspects, ..QUICK }) };
     let range = asked.clone().unwrap_or(0..count);
     let verdicts = judge_all(range, effort, asked.is_some_and(|asked| asked.end - asked.start == 1));
     let wrong: Vec<&String> = verdicts.iter().filter_map(|verdict| verdict.as_ref().err()).collect();
