@@ -82,9 +82,9 @@ fn a_test_that_waits_for_its_own_lock_is_told_which_statement_waits() {
     let hold = "(printf 'BEGIN;\nUPDATE stock SET n = 7;\n\\\\! touch {folder}held\n'; sleep 60) | psql -qX &\n";
     let until = "until [ -e {folder}held ]; do sleep 0.1; done\n";
     let wait = "psql -qX -c 'UPDATE stock SET n = n - 1'\n";
-    let (_, done) = test("own-lock", &format!("{hold}{until}{wait}"), &["-n", "1", "--timeout", "4"]);
+    let (_, done) = test("own-lock", &format!("{hold}{until}{wait}"), &["-n", "1", "--timeout", "20"]);
     let expected = [
-        "the test did not end within 4 s although every transaction runs alone: a statement waits for a transaction that \
+        "the test did not end within 20 s although every transaction runs alone: a statement waits for a transaction that \
          the test leaves open",
         "\n  had no answer: UPDATE stock SET n = n - 1\n",
     ];
@@ -96,7 +96,7 @@ fn a_run_that_hangs_is_told_from_one_that_breaks() {
     if !has_psql() {
         return;
     }
-    let (_, done) = test("hangs-later", &the_nth_time(4, "echo asleep; sleep 60"), &["-n", "1", "--timeout", "3"]);
+    let (_, done) = test("hangs-later", &the_nth_time(4, "echo asleep; sleep 60"), &["-n", "1", "--timeout", "10"]);
     let expected = [
         "failed[timeout]: the command did not end in time, and was not waiting for the database\n",
         "--timeout gives it longer",
