@@ -201,7 +201,7 @@ fn table(robustness: &Robustness, answers: &[Answer]) -> String {
                 let (suspect, _) = &answer.possible[0];
                 ("possible", format!("not seen, and not excluded: {}", suspect.cycle(summary)))
             }
-            Verdict::Unknown(limit) => ("unknown", format!("stopped after {limit}")),
+            Verdict::Unknown(limit) => ("unknown", format!("because of {limit}")),
         };
         let _ = writeln!(out, "{:<6}{verdict:<12}{why}", answer.level.id());
     }

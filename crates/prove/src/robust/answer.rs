@@ -76,7 +76,7 @@ impl Robustness {
         }
         let searched = self.cycles(level, question);
         if searched.suspects.is_empty() {
-            answer.verdict = match searched.limit {
+            answer.verdict = match searched.limit.or_else(|| self.weaker_program(level)) {
                 None => Verdict::Robust { pairs: searched.pairs },
                 Some(limit) => Verdict::Unknown(limit),
             };
@@ -100,6 +100,14 @@ impl Robustness {
         }
         answer.verdict = if answer.found.is_empty() { Verdict::Possible } else { Verdict::NotRobust };
         Ok(answer)
+    }
+
+    /// A program that asks for a weaker level, so that what holds at this one says nothing about it.
+    fn weaker_program(&self, level: Level) -> Option<String> {
+        self.summary(level).programs.iter().find_map(|program| {
+            let asked = program.level.filter(|asked| !asked.implies(level))?;
+            Some(format!("{} which runs at {asked}: different levels together are not analysed", program.name))
+        })
     }
 }
 
