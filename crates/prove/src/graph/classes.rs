@@ -1,6 +1,7 @@
 //! Which values of a few transactions are equal, and what follows from it.
 
 use crate::graph::Graph;
+use crate::summary::values::is_integer;
 use crate::summary::{Access, AccessKind, Facts, Outcome, Path, TermId, TermKind};
 
 /// A partition of the values of transactions.
@@ -40,7 +41,10 @@ impl Parts {
         for (term, value) in path.terms.iter().enumerate() {
             match &value.kind {
                 TermKind::Constant(text) => parts.constants.push((term, text.clone())),
-                TermKind::Plus(base, by) => parts.sums.push((term, *base, *by)),
+                // One more than a number is another one; than NaN, it is not.
+                TermKind::Plus(base, by) if value.typed.is_some_and(|typed| is_integer(typed.ty)) => {
+                    parts.sums.push((term, *base, *by));
+                }
                 TermKind::Read { access, column } => {
                     let row = &path.accesses[*access];
                     let stays = facts.table(row.table).is_some_and(|table| table.is_constant(*column));
@@ -50,6 +54,7 @@ impl Parts {
                 }
                 TermKind::Fresh => parts.fresh.push(term),
                 TermKind::Parameter(_) | TermKind::Null | TermKind::Unknown => {}
+                TermKind::Plus(..) | TermKind::Sum(..) | TermKind::Difference(..) | TermKind::Times(..) => {}
             }
         }
         for (at, access) in path.accesses.iter().enumerate() {

@@ -66,11 +66,21 @@ fn summarize(
         states = walk.block(&body.block, vec![beginning(body)]);
     }
     let mut paths: Vec<Path> = Vec::new();
-    for state in states {
-        let path = Path { decisions: state.decisions, terms: state.terms, accesses: state.accesses };
-        // Ways that differ in nothing that others can see are one.
-        if !paths.iter().any(|known| known.terms == path.terms && known.accesses == path.accesses) {
-            paths.push(path);
+    for mut state in states {
+        state.finish(facts);
+        state.compact();
+        let path = Path {
+            decisions: state.decisions,
+            conditions: state.conditions,
+            terms: state.terms,
+            never_null: state.never_null,
+            always_null: state.always_null,
+            accesses: state.accesses,
+        };
+        // Ways that differ in nothing that others can see are one, which is taken where one of them is.
+        match paths.iter_mut().find(|known| known.does_the_same(&path)) {
+            Some(known) => known.join(&path),
+            None => paths.push(path),
         }
     }
     Program {
@@ -85,7 +95,7 @@ fn summarize(
 fn beginning(body: &Body) -> State {
     let mut state = State::default();
     for (number, place) in body.parameters.iter().enumerate() {
-        let term = state.term(TermKind::Parameter(number));
+        let term = state.typed(TermKind::Parameter(number), body.variables[*place].typed);
         state.env.insert(*place, term);
     }
     state

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use skew_sql::catalog::{Catalog, IndexKeyKind, Oid, RelationKind};
+use skew_sql::types::Typed;
 
 use super::{AccessKind, Cell, Program};
 
@@ -20,6 +21,8 @@ pub struct TableFacts {
     pub name: String,
     /// The names of its columns, by position.
     pub columns: Vec<String>,
+    /// The types of its columns, by position.
+    pub types: Vec<Typed>,
     /// The columns by which a row is the same row: of the primary key. None: every insert makes a row of its own.
     pub key: Vec<usize>,
     /// The sets of columns that at most one row can agree on, the primary key's first.
@@ -66,6 +69,7 @@ impl Facts {
                 TableFacts {
                     name: relation.name.to_string(),
                     columns: table.columns.iter().map(|column| column.name.to_string()).collect(),
+                    types: table.columns.iter().map(|column| column.typed).collect(),
                     key: table.clustered.clone(),
                     unique,
                     not_null: table.columns.iter().map(|column| column.not_null).collect(),

@@ -7,18 +7,24 @@
 //! rolled back is seen by nobody.
 
 pub mod build;
+mod changes;
+pub mod conditions;
 pub mod facts;
+mod formula;
 mod paths;
 pub mod print;
 mod query;
 mod terms;
+pub(crate) mod values;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use skew_model::Level;
 use skew_sql::catalog::Oid;
+use skew_sql::types::Typed;
 
+pub use conditions::{Comparison, Condition};
 pub use facts::Facts;
 
 /// All programs of an application.
@@ -68,8 +74,15 @@ pub struct Approximation {
 pub struct Path {
     /// The decisions that lead this way, as a reader would say them.
     pub decisions: Vec<String>,
-    /// The values that accesses refer to.
+    /// What is understood of them. Decisions that are not understood are left out, so that more runs take the way than
+    /// these conditions say, never fewer.
+    pub conditions: Vec<Condition>,
+    /// The values that accesses refer to, those of parameters first.
     pub terms: Vec<Term>,
+    /// The values that are not NULL in any transaction that takes this way and commits.
+    pub never_null: BTreeSet<TermId>,
+    /// The values that are NULL in all of them.
+    pub always_null: BTreeSet<TermId>,
     /// What it does, in order.
     pub accesses: Vec<Access>,
 }
@@ -84,6 +97,8 @@ pub struct Term {
     pub kind: TermKind,
     /// It may be another one in each iteration of a loop.
     pub looped: bool,
+    /// Its type, where there is one.
+    pub typed: Option<Typed>,
 }
 
 /// What a value is.
@@ -97,7 +112,7 @@ pub enum TermKind {
     Null,
     /// A value that nobody else has: of a sequence, or a random one.
     Fresh,
-    /// What an access has read.
+    /// What an access has read, of its row or of the one that has the smallest or largest value. NULL if it has found none.
     Read {
         /// The access.
         access: usize,
@@ -106,6 +121,13 @@ pub enum TermKind {
     },
     /// Another value plus a constant.
     Plus(TermId, i64),
+    /// The sum of two values. Like the following ones and [`TermKind::Plus`], NULL if one of them is; where it would
+    /// overflow, the transaction fails.
+    Sum(TermId, TermId),
+    /// The first value less the second one.
+    Difference(TermId, TermId),
+    /// A value so many times.
+    Times(TermId, i64),
     /// Anything.
     Unknown,
 }
@@ -134,7 +156,7 @@ pub struct Access {
     pub reads: BTreeSet<Cell>,
     /// What is written of them.
     pub writes: BTreeSet<Cell>,
-    /// What columns are set to, by an update.
+    /// What columns are set to, by an update; what an insert sets them to is in `row`.
     pub values: Vec<(usize, TermId)>,
     /// Whether the row is there.
     pub outcome: Outcome,

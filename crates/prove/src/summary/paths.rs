@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use skew_sql::catalog::Catalog;
-use skew_sql::ir::{Expr, ExprKind, SubqueryKind};
 use skew_sql::plpgsql::bound::{
     Block, Expression, Into, Loop, Opened, Over, Program as Body, Rows, Sql, Statement, StatementKind, Target,
 };
+use skew_sql::types::Typed;
 
+use super::formula::{Formula, Known, Truth, asks_existence};
 use super::query::Look;
 use super::terms::{Ended, State};
+use super::values::keeps_values;
 use super::{AccessKind, Approximation, Cell, Facts, Outcome, TermId, TermKind};
 
 /// So many ways through a program are told apart.
@@ -32,15 +34,6 @@ pub(super) struct Walk<'a> {
     pub(super) overflowed: bool,
 }
 
-/// What a condition comes to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Truth {
-    True,
-    False,
-    Null,
-    Open,
-}
-
 impl Walk<'_> {
     pub(super) fn block(&mut self, block: &Block, mut states: Vec<State>) -> Vec<State> {
         for declaration in &block.declarations {
@@ -49,7 +42,12 @@ impl Walk<'_> {
                     Some(default) => self.expression(default, declaration.line, state),
                     None => state.term(TermKind::Null),
                 };
-                set(state, declaration.place, value);
+                let from = match &declaration.default {
+                    Some(default) => default.bound().map(|bound| bound.expr.typed),
+                    None => None,
+                };
+                let target = Target { place: declaration.place, steps: Vec::new() };
+                self.assign_from(&target, value, from, state);
             }
         }
         match &block.handlers {
@@ -125,8 +123,9 @@ impl Walk<'_> {
             StatementKind::Block(block) => self.block(block, states),
             StatementKind::Assign { target, value } => {
                 for state in &mut states {
-                    let value = self.expression(value, line, state);
-                    self.assign(target, value, state);
+                    let term = self.expression(value, line, state);
+                    let from = value.bound().map(|bound| bound.expr.typed);
+                    self.assign_from(target, term, from, state);
                 }
                 states
             }
@@ -266,15 +265,17 @@ impl Walk<'_> {
                 done.extend(self.branches(line, rest, otherwise, states));
                 continue;
             }
-            for (truth, mut state) in self.decide(condition, line, state) {
+            for (truth, formula, mut state) in self.decide(condition, line, state) {
                 if truth != Truth::True && truth != Truth::Open {
                     done.extend(self.branches(line, rest, otherwise, vec![state]));
                     continue;
                 }
                 if truth == Truth::Open {
                     let mut other = state.clone();
+                    other.assume(&formula, Known::NOT_TRUE, self.facts);
                     other.decisions.push(format!("not ({})", condition.text.trim()));
                     done.extend(self.branches(line, rest, otherwise, vec![other]));
+                    state.assume(&formula, Known::TRUE, self.facts);
                     state.decisions.push(condition.text.trim().to_owned());
                 }
                 done.extend(self.statements(body, vec![state]));
@@ -308,19 +309,26 @@ impl Walk<'_> {
 
     /// ASSERT: whose condition is not true is not seen.
     fn hold(&mut self, condition: &Expression, line: u32, state: State) -> Vec<State> {
-        let decided = self.decide(condition, line, state);
-        decided
-            .into_iter()
-            .filter(|(truth, _)| matches!(truth, Truth::True | Truth::Open))
-            .map(|(_, state)| state)
-            .collect()
+        if state.conditional {
+            let mut state = state;
+            self.expression(condition, line, &mut state);
+            return vec![state];
+        }
+        let mut done = Vec::new();
+        for (truth, formula, mut state) in self.decide(condition, line, state) {
+            if matches!(truth, Truth::True | Truth::Open) {
+                state.assume(&formula, Known::TRUE, self.facts);
+                done.push(state);
+            }
+        }
+        done
     }
 
-    /// What a condition comes to. Rows that it asks for by their key are there or not.
-    fn decide(&mut self, condition: &Expression, line: u32, mut state: State) -> Vec<(Truth, State)> {
+    /// What a condition comes to, and what it is. Rows that it asks for by their key are there or not.
+    fn decide(&mut self, condition: &Expression, line: u32, mut state: State) -> Vec<(Truth, Formula, State)> {
         let Some(bound) = condition.bound() else {
             self.everything(format!("`{}`", shortened(&condition.text)), line, &mut state);
-            return vec![(Truth::Open, state)];
+            return vec![(Truth::Open, Formula::All(Vec::new()), state)];
         };
         if let Some((query, negated)) = asks_existence(&bound.expr) {
             let first = state.accesses.len();
@@ -328,98 +336,19 @@ impl Walk<'_> {
             return self
                 .outcomes(first, state)
                 .into_iter()
-                .map(|(outcome, state)| {
+                .map(|(outcome, mut state)| {
                     let truth = match (outcome, negated) {
                         (Outcome::Found, false) | (Outcome::Missing, true) => Truth::True,
                         (Outcome::Found, true) | (Outcome::Missing, false) => Truth::False,
                         (Outcome::Open, _) => Truth::Open,
                     };
-                    (truth, state)
+                    let value = state.unknown();
+                    (truth, Formula::Value(value), state)
                 })
                 .collect();
         }
-        self.look(line, &condition.text, &mut state).value(&bound.expr, &[], None);
-        let truth = self.truth(&bound.expr, &state);
-        vec![(truth, state)]
-    }
-
-    /// What follows from what is known of variables.
-    fn truth(&self, expr: &Expr, state: &State) -> Truth {
-        match &expr.kind {
-            ExprKind::Not(arg) => match self.truth(arg, state) {
-                Truth::True => Truth::False,
-                Truth::False => Truth::True,
-                other => other,
-            },
-            ExprKind::And(parts) => self.all_of(parts, Truth::False, state),
-            ExprKind::Or(parts) => self.all_of(parts, Truth::True, state),
-            ExprKind::IsNull(arg) => self.is_null(arg, state),
-            ExprKind::IsNotNull(arg) => match self.is_null(arg, state) {
-                Truth::True => Truth::False,
-                Truth::False => Truth::True,
-                other => other,
-            },
-            ExprKind::Call { function, args } if function.strict => {
-                let is_null = args.iter().any(|arg| self.is_null(arg, state) == Truth::True);
-                if is_null { Truth::Null } else { Truth::Open }
-            }
-            ExprKind::Cast { arg, .. } => self.truth(arg, state),
-            ExprKind::Variable(place) => match state.env.get(place).map(|term| state.kind(*term)) {
-                Some(TermKind::Null) => Truth::Null,
-                Some(TermKind::Constant(text)) if text == "true" => Truth::True,
-                Some(TermKind::Constant(text)) if text == "false" => Truth::False,
-                _ => Truth::Open,
-            },
-            ExprKind::Const(value) => match value {
-                skew_sql::types::Datum::Bool(true) => Truth::True,
-                skew_sql::types::Datum::Bool(false) => Truth::False,
-                skew_sql::types::Datum::Null => Truth::Null,
-                _ => Truth::Open,
-            },
-            _ => Truth::Open,
-        }
-    }
-
-    /// AND and OR: one part that is this decides.
-    fn all_of(&self, parts: &[Expr], decides: Truth, state: &State) -> Truth {
-        let truths: Vec<Truth> = parts.iter().map(|part| self.truth(part, state)).collect();
-        let neutral = if decides == Truth::True { Truth::False } else { Truth::True };
-        if truths.contains(&decides) {
-            decides
-        } else if truths.contains(&Truth::Open) {
-            Truth::Open
-        } else if truths.contains(&Truth::Null) {
-            Truth::Null
-        } else {
-            neutral
-        }
-    }
-
-    fn is_null(&self, expr: &Expr, state: &State) -> Truth {
-        match &expr.kind {
-            ExprKind::Const(value) => {
-                if value.is_null() {
-                    Truth::True
-                } else {
-                    Truth::False
-                }
-            }
-            ExprKind::Cast { arg, .. } => self.is_null(arg, state),
-            ExprKind::Variable(place) => match state.env.get(place).map(|term| state.kind(*term)) {
-                Some(TermKind::Null) => Truth::True,
-                Some(TermKind::Constant(_) | TermKind::Fresh) => Truth::False,
-                Some(TermKind::Read { access, column }) => {
-                    let access = &state.accesses[*access];
-                    let table = self.facts.table(access.table);
-                    let never = table.is_some_and(|table| {
-                        table.key.contains(column) || table.not_null.get(*column).copied().unwrap_or(false)
-                    });
-                    if never && access.outcome == Outcome::Found { Truth::False } else { Truth::Open }
-                }
-                _ => Truth::Open,
-            },
-            _ => Truth::Open,
-        }
+        let formula = self.look(line, &condition.text, &mut state).formula(&bound.expr, &[], None);
+        vec![(state.truth(&formula, self.facts), formula, state)]
     }
 
     fn looped(&mut self, line: u32, looped: &Loop, mut states: Vec<State>) -> Vec<State> {
@@ -505,8 +434,9 @@ impl Walk<'_> {
                 }
             }
             let found = match outcome {
-                Outcome::Found => state.truth(true),
-                Outcome::Missing => state.truth(false),
+                Outcome::Found => state.truth_term(true),
+                Outcome::Missing => state.truth_term(false),
+                Outcome::Open if always_a_row(sql) => state.truth_term(true),
                 Outcome::Open => state.unknown(),
             };
             set(&mut state, self.body.found, found);
@@ -536,7 +466,7 @@ impl Walk<'_> {
             return vec![(Outcome::Open, state)];
         }
         // A key with NULL finds nothing.
-        let finds_nothing = asked.row.iter().any(|(_, value)| matches!(state.kind(*value), TermKind::Null));
+        let finds_nothing = asked.row.iter().any(|(_, value)| state.is_null(*value));
         if finds_nothing {
             state.accesses[access].forget();
             return vec![(Outcome::Missing, state)];
@@ -549,6 +479,11 @@ impl Walk<'_> {
         if known != Some(Outcome::Missing) {
             let mut found = state.clone();
             found.accesses[access].outcome = Outcome::Found;
+            for (asked, formula) in std::mem::take(&mut found.asked) {
+                if asked == access {
+                    found.assume(&formula, Known::TRUE, self.facts);
+                }
+            }
             if known.is_none() {
                 found.decisions.push(format!("line {}: found in {name}", found.accesses[access].line));
             }
@@ -558,6 +493,7 @@ impl Walk<'_> {
             let mut missing = state;
             missing.accesses[access].outcome = if plain { Outcome::Missing } else { Outcome::Open };
             missing.accesses[access].writes.clear();
+            missing.accesses[access].values.clear();
             if plain {
                 missing.accesses[access].reads = [Cell::Existence].into();
             }
@@ -625,7 +561,14 @@ impl Walk<'_> {
     }
 
     fn assign(&mut self, target: &Target, value: TermId, state: &mut State) {
-        let value = if target.steps.is_empty() { value } else { state.unknown() };
+        self.assign_from(target, value, state.terms[value].typed, state);
+    }
+
+    /// A variable gets a value of a type, which is converted to that of the variable.
+    fn assign_from(&mut self, target: &Target, value: TermId, from: Option<Typed>, state: &mut State) {
+        let typed = self.body.variables[target.place].typed;
+        let keeps = state.is_null(value) || from.is_some_and(|from| keeps_values(from, typed));
+        let value = if target.steps.is_empty() && keeps { value } else { state.typed(TermKind::Unknown, typed) };
         set(state, target.place, value);
     }
 
@@ -645,6 +588,7 @@ impl Walk<'_> {
     }
 
     fn look<'s>(&'s mut self, line: u32, text: &str, state: &'s mut State) -> Look<'s> {
+        state.asked.clear();
         Look {
             state,
             facts: self.facts,
@@ -654,6 +598,7 @@ impl Walk<'_> {
             parameters: &self.body.parameters,
             approximations: &mut self.approximations,
             ctes: Default::default(),
+            changed: None,
         }
     }
 }
@@ -662,21 +607,6 @@ impl Walk<'_> {
 fn set(state: &mut State, place: usize, value: TermId) {
     state.env.insert(place, value);
     state.fields.retain(|(record, _), _| *record != place);
-}
-
-/// `EXISTS (…)` or `NOT EXISTS (…)`
-fn asks_existence(expr: &Expr) -> Option<(&skew_sql::ir::Query, bool)> {
-    match &expr.kind {
-        ExprKind::Subquery { kind: SubqueryKind::Exists, query } => Some((query, false)),
-        ExprKind::Not(arg) => asks_existence(arg).map(|(query, negated)| (query, !negated)),
-        ExprKind::Subquery { kind: SubqueryKind::Scalar, query } => match &query.plan {
-            skew_sql::ir::Plan::Project { input, columns } if matches!(**input, skew_sql::ir::Plan::One) => {
-                asks_existence(columns.first()?)
-            }
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 /// Whether a query gives one row whatever there is.

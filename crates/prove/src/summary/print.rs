@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::facts::TableFacts;
-use super::{Access, AccessKind, Cell, Facts, Outcome, Path, Program, Summary, TermId, TermKind};
+use super::{Access, AccessKind, Cell, Condition, Facts, Outcome, Path, Program, Summary, TermId, TermKind};
 
 impl Summary {
     /// What `skew robust --show summary` prints.
@@ -52,11 +52,22 @@ impl Program {
         for (number, path) in self.paths.iter().enumerate() {
             let decisions = if path.decisions.is_empty() { "always".to_owned() } else { path.decisions.join("; ") };
             let _ = writeln!(out, "  {}. {decisions}", number + 1);
+            let conditions: Vec<String> = path.conditions.iter().map(|one| self.condition(path, one, facts)).collect();
+            if !conditions.is_empty() {
+                let _ = writeln!(out, "     where {}", conditions.join(", "));
+            }
             for access in path.accesses.iter().filter(|access| access.does_something()) {
                 let _ = writeln!(out, "     {}", access.print(self, path, facts));
             }
         }
         out
+    }
+
+    /// A condition as a reader would write it.
+    pub fn condition(&self, path: &Path, condition: &Condition, facts: &Facts) -> String {
+        let (left, right) = (self.term(path, condition.left, facts), self.term(path, condition.right, facts));
+        let or_null = if condition.or_null { " or NULL" } else { "" };
+        format!("{left} {} {right}{or_null}", condition.comparison.symbol())
     }
 
     /// A value as a reader would write it.
@@ -79,8 +90,27 @@ impl Program {
                 let sign = if *by < 0 { '-' } else { '+' };
                 format!("{} {sign} {}", self.term(path, *base, facts), by.abs())
             }
+            TermKind::Sum(one, other) => {
+                format!("{} + {}", self.term(path, *one, facts), self.term(path, *other, facts))
+            }
+            TermKind::Difference(one, other) => {
+                format!("{} - {}", self.term(path, *one, facts), self.operand(path, *other, facts))
+            }
+            TermKind::Times(one, by) => format!("{} * {by}", self.operand(path, *one, facts)),
             TermKind::Unknown => "?".to_owned(),
         }
+    }
+}
+
+impl Program {
+    /// A value as a part of another one.
+    fn operand(&self, path: &Path, term: TermId, facts: &Facts) -> String {
+        let text = self.term(path, term, facts);
+        let is_made = matches!(
+            path.terms[term].kind,
+            TermKind::Plus(..) | TermKind::Sum(..) | TermKind::Difference(..) | TermKind::Times(..)
+        );
+        if is_made { format!("({text})") } else { text }
     }
 }
 
@@ -113,6 +143,13 @@ impl Access {
         }
         if !self.writes.is_empty() {
             let _ = write!(out, " writes {}", cells(&self.writes));
+        }
+        let values = self.values.iter().filter(|(_, value)| path.terms[*value].kind != TermKind::Unknown);
+        let values: Vec<String> = values
+            .map(|(column, value)| format!("{} = {}", table.column(*column), program.term(path, *value, facts)))
+            .collect();
+        if !values.is_empty() {
+            let _ = write!(out, " ({})", values.join(", "));
         }
         match self.outcome {
             Outcome::Found => out.push_str(", found"),

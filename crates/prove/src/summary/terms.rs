@@ -1,8 +1,11 @@
 //! A path while it is made: its values, its accesses, and what variables stand for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Access, Outcome, Term, TermId, TermKind};
+use skew_sql::types::{Type, Typed};
+
+use super::formula::Formula;
+use super::{Access, Condition, Outcome, Term, TermId, TermKind};
 
 /// How far one way through a program has come.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +17,13 @@ pub(super) struct State {
     pub(super) terms: Vec<Term>,
     pub(super) accesses: Vec<Access>,
     pub(super) decisions: Vec<String>,
+    pub(super) conditions: Vec<Condition>,
+    /// Values that are not NULL on this way.
+    pub(super) never_null: BTreeSet<TermId>,
+    /// Values that are NULL on this way.
+    pub(super) always_null: BTreeSet<TermId>,
+    /// What has to hold of the row that an access finds, by the access.
+    pub(super) asked: Vec<(usize, Formula)>,
     /// How many statements there were.
     pub(super) statements: usize,
     /// Within a loop.
@@ -38,15 +48,37 @@ impl State {
         let looped = match &kind {
             TermKind::Parameter(_) | TermKind::Constant(_) | TermKind::Null => false,
             TermKind::Read { access, .. } => self.accesses[*access].looped,
-            TermKind::Plus(term, _) => self.terms[*term].looped,
+            TermKind::Plus(term, _) | TermKind::Times(term, _) => self.terms[*term].looped,
+            TermKind::Sum(one, other) | TermKind::Difference(one, other) => {
+                self.terms[*one].looped || self.terms[*other].looped
+            }
             TermKind::Fresh | TermKind::Unknown => self.looped,
         };
-        let term = Term { kind, looped };
-        let is_shared = !matches!(term.kind, TermKind::Fresh | TermKind::Unknown);
-        match self.terms.iter().position(|known| is_shared && *known == term) {
+        let is_shared = !matches!(kind, TermKind::Fresh | TermKind::Unknown);
+        let is_it = |known: &Term| is_shared && known.kind == kind && known.looped == looped;
+        match self.terms.iter().position(is_it) {
             Some(known) => known,
             None => {
-                self.terms.push(term);
+                self.terms.push(Term { kind, looped, typed: None });
+                self.terms.len() - 1
+            }
+        }
+    }
+
+    /// A value of a type.
+    pub(super) fn typed(&mut self, kind: TermKind, typed: Typed) -> TermId {
+        let term = self.term(kind);
+        self.terms[term].typed.get_or_insert(typed);
+        term
+    }
+
+    /// What an access reads of a column; of several rows it is another value each time.
+    pub(super) fn read(&mut self, access: usize, column: usize, typed: Option<Typed>, is_one: bool) -> TermId {
+        let kind = TermKind::Read { access, column };
+        match self.terms.iter().position(|known| known.kind == kind) {
+            Some(known) => known,
+            None => {
+                self.terms.push(Term { kind, looped: self.accesses[access].looped || !is_one, typed });
                 self.terms.len() - 1
             }
         }
@@ -56,8 +88,13 @@ impl State {
         self.term(TermKind::Unknown)
     }
 
-    pub(super) fn truth(&mut self, value: bool) -> TermId {
-        self.term(TermKind::Constant(value.to_string()))
+    pub(super) fn truth_term(&mut self, value: bool) -> TermId {
+        self.typed(TermKind::Constant(value.to_string()), Type::BOOL.into())
+    }
+
+    /// Whether a value is NULL for sure.
+    pub(super) fn is_null(&self, term: TermId) -> bool {
+        matches!(self.kind(term), TermKind::Null) || self.always_null.contains(&term)
     }
 
     pub(super) fn kind(&self, term: TermId) -> &TermKind {

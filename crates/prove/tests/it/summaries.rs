@@ -37,10 +37,12 @@ table sale: key (id); rows are only added; no column changes
 
 buy(what, many)
   1. line 4: found in item; not (left_over >= many)
+     where item.stock of line 4 < many or NULL
      line 4: select item(id = what) reads row, stock, found
   2. line 4: found in item; left_over >= many
+     where many <= item.stock of line 4
      line 4: select item(id = what) reads row, stock, found
-     line 7: update item(id = what) reads row writes stock, found
+     line 7: update item(id = what) reads row writes stock (stock = item.stock of line 4 - 1), found
      line 8: insert sale(id = a new value) writes row, item, n, found
 
 drop_item(what)
@@ -76,4 +78,98 @@ p(x)
      line 1: update t(any) reads row, a, b writes row, a, b, any number of times, perhaps
 ";
     assert!(text.ends_with(expected), "{text}");
+}
+
+/// The ways of one procedure, with the table `account (id, balance NOT NULL, name)`.
+fn ways(body: &str) -> String {
+    let table = "CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL, name text);";
+    let procedure = format!("CREATE PROCEDURE p(x int, y int, z text) LANGUAGE plpgsql AS $$ {body} $$;");
+    let text = summary(&format!("{table} {procedure}"), Reading::Once);
+    text.split_once("p(x, y, z)\n").expect("it is told").1.to_owned()
+}
+
+#[test]
+fn decisions_are_told_as_conditions_over_values() {
+    let text = ways(
+        "DECLARE one int; two int;
+         BEGIN
+           SELECT balance INTO STRICT one FROM account WHERE id = x;
+           SELECT balance INTO STRICT two FROM account WHERE id = y;
+           IF NOT (one + two >= 100 AND one <> 7) THEN RETURN; END IF;
+           UPDATE account SET balance = balance - two WHERE id = x;
+         END",
+    );
+    let expected = "  1. line 3: found in account; line 4: found in account; not (NOT (one + two >= 100 AND one <> 7))
+     where account.balance of line 3 <> 7, 100 <= account.balance of line 3 + account.balance of line 4
+     line 3: select account(id = x) reads row, balance, found
+     line 4: select account(id = y) reads row, balance, found
+     line 6: update account(id = x) reads row, balance writes balance \
+        (balance = account.balance of line 6 - account.balance of line 4), found
+  2. line 3: found in account; line 4: found in account; NOT (one + two >= 100 AND one <> 7)
+     line 3: select account(id = x) reads row, balance, found
+     line 4: select account(id = y) reads row, balance, found
+";
+    assert_eq!(text, expected);
+}
+
+/// `y < 0` is not true if y is NULL, but then the update fails.
+#[test]
+fn what_is_stored_where_null_is_not_allowed_was_not_null() {
+    let text = ways(
+        "BEGIN
+           IF y < 0 THEN RETURN; END IF;
+           UPDATE account SET balance = balance + y WHERE id = x;
+         END",
+    );
+    assert!(text.contains("not (y < 0); line 3: found in account\n     where 0 <= y\n"), "{text}");
+    assert!(text.contains("not (y < 0); line 3: not found in account\n     where 0 <= y or NULL\n"), "{text}");
+}
+
+#[test]
+fn who_finds_a_row_knows_what_was_asked_of_it() {
+    let text = ways("BEGIN UPDATE account SET name = z WHERE id = x AND balance >= y; END");
+    let found = "  1. line 1: found in account
+     where y <= account.balance of line 1
+     line 1: update account(id = x) reads row, balance writes name (name = z), found
+";
+    assert!(text.starts_with(found), "{text}");
+}
+
+#[test]
+fn what_an_update_returns_is_what_it_has_set() {
+    let text = ways(
+        "DECLARE was int;
+         BEGIN
+           UPDATE account SET balance = balance + 1 WHERE id = x RETURNING balance - 1 INTO was;
+           INSERT INTO account VALUES (was, 0, NULL);
+         END",
+    );
+    assert!(text.contains("insert account(id = account.balance of line 3)"), "{text}");
+}
+
+#[test]
+fn the_largest_value_is_a_value_and_a_count_is_not_negative() {
+    let text = ways(
+        "DECLARE last int; n int;
+         BEGIN
+           SELECT max(id) INTO last FROM account;
+           SELECT count(*) INTO n FROM account WHERE name = z;
+           IF last IS NULL OR n > y THEN RETURN; END IF;
+           INSERT INTO account VALUES (last + 1, 0, z);
+         END",
+    );
+    let way = "  1. not (last IS NULL OR n > y)
+     where 0 <= ?, ? <= y or NULL
+     line 3: select account(any) reads row, the largest id
+     line 4: select account(name = z) reads row, name
+     line 6: insert account(id = account.id of line 3 + 1) writes row, balance, name, found
+";
+    assert!(text.starts_with(way), "{text}");
+}
+
+/// varchar(2) cuts, so that what is looked for is not what was given.
+#[test]
+fn a_conversion_that_changes_values_makes_another_value() {
+    let text = ways("BEGIN DELETE FROM account WHERE name = z::varchar(2); END");
+    assert!(text.contains("delete account(name = ?)"), "{text}");
 }

@@ -1,0 +1,300 @@
+//! Changes to accesses: rows that are inserted, updated and deleted, and what follows elsewhere.
+
+use std::collections::BTreeSet;
+
+use skew_sql::catalog::{Action, Oid, RelationKind, Table};
+use skew_sql::ir::{self, Assignment, Change, Insert, MergeAction, Plan};
+
+use super::query::{Around, Look, Slot};
+use super::{AccessKind, Approximation, Cell, Outcome, TermId, TermKind};
+
+impl Look<'_> {
+    pub(super) fn change(&mut self, change: &Change, around: Option<&Around<'_>>) -> Vec<Slot> {
+        match change {
+            Change::Insert(insert) => self.insert(insert, around),
+            Change::Update(update) => {
+                let slots = self.plan(&update.input, around);
+                let access = self.changed(&slots, update.table, AccessKind::Update);
+                self.assign(access, &update.assignments, &slots, around);
+                self.returning(update.returning.as_ref(), &slots, around)
+            }
+            Change::Delete(delete) => {
+                let slots = self.plan(&delete.input, around);
+                let access = self.changed(&slots, delete.table, AccessKind::Delete);
+                self.state.accesses[access].writes.insert(Cell::Existence);
+                self.cascade(access);
+                self.returning(delete.returning.as_ref(), &slots, around)
+            }
+            Change::Merge(merge) => {
+                let slots = self.plan(&merge.input, around);
+                for clause in &merge.clauses {
+                    clause.condition.iter().for_each(|condition| _ = self.value(condition, &slots, around));
+                    self.merge_action(merge.table, &clause.action, &slots, around);
+                }
+                vec![Slot::Values(Vec::new())]
+            }
+        }
+    }
+
+    fn merge_action(&mut self, table: Oid, action: &MergeAction, slots: &[Slot], around: Option<&Around<'_>>) {
+        let was = std::mem::replace(&mut self.state.conditional, true);
+        match action {
+            MergeAction::Nothing => {}
+            MergeAction::Delete => {
+                let access = self.access(table, AccessKind::Delete);
+                self.state.accesses[access].writes.insert(Cell::Existence);
+                self.cascade(access);
+            }
+            MergeAction::Update(assignments) => {
+                let access = self.access(table, AccessKind::Update);
+                self.assign(access, assignments, slots, around);
+            }
+            MergeAction::Insert(assignments) => {
+                let values =
+                    assignments.iter().map(|one| (one.column, self.value(&one.value, slots, around))).collect();
+                self.new_row(table, values);
+            }
+        }
+        self.state.conditional = was;
+    }
+
+    /// The access of the row in slot 0, which is changed.
+    fn changed(&mut self, slots: &[Slot], table: Oid, kind: AccessKind) -> usize {
+        let access = match slots.first() {
+            Some(Slot::Row(access)) if self.state.accesses[*access].table == table => *access,
+            _ => self.access(table, kind),
+        };
+        self.state.accesses[access].kind = kind;
+        access
+    }
+
+    fn assign(&mut self, access: usize, assignments: &[Assignment], slots: &[Slot], around: Option<&Around<'_>>) {
+        let table = self.state.accesses[access].table;
+        let key = self.facts.table(table).map(|table| table.key.clone()).unwrap_or_default();
+        let mut moves = false;
+        for assignment in assignments {
+            let value = self.value(&assignment.value, slots, around);
+            self.state.accesses[access].values.push((assignment.column, value));
+            self.state.accesses[access].writes.insert(Cell::Column(assignment.column));
+            moves |= key.contains(&assignment.column);
+        }
+        self.write_generated(access);
+        if moves {
+            // The row goes, and another one comes.
+            self.state.accesses[access].writes.insert(Cell::Existence);
+            self.cascade(access);
+            let was = std::mem::replace(&mut self.state.conditional, true);
+            let kept = self.state.accesses[access].row.clone();
+            let changed: Vec<usize> = assignments.iter().map(|one| one.column).collect();
+            let values = kept.into_iter().filter(|(column, _)| !changed.contains(column)).collect();
+            self.new_row(table, values);
+            self.state.conditional = was;
+        }
+        self.triggered(table);
+    }
+
+    fn write_generated(&mut self, access: usize) {
+        let table = self.state.accesses[access].table;
+        let Some(table) = self.table(table) else { return };
+        let generated = table
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(_, column)| column.generation == skew_sql::catalog::Generation::Stored && !column.dropped);
+        let generated: Vec<usize> = generated.map(|(position, _)| position).collect();
+        for position in generated {
+            self.state.accesses[access].writes.insert(Cell::Column(position));
+        }
+    }
+
+    fn insert(&mut self, insert: &Insert, around: Option<&Around<'_>>) -> Vec<Slot> {
+        let slots = self.plan(&insert.source, around);
+        let source = match slots.first() {
+            Some(Slot::Values(values)) if values.len() == insert.columns.len() => values.clone(),
+            _ => insert.columns.iter().map(|_| self.state.unknown()).collect(),
+        };
+        let is_one = matches!(&insert.source, Plan::Values(rows) if rows.len() == 1)
+            || matches!(&insert.source, Plan::Project { input, .. } if matches!(**input, Plan::One));
+        let mut values: Vec<(usize, TermId)> = insert.columns.iter().copied().zip(source).collect();
+        for (column, default) in &insert.defaults {
+            let value = self.value(default, &[], around);
+            values.push((*column, value));
+        }
+        let mut values = self.all_columns(insert.table, values);
+        let was = (self.state.conditional, self.state.looped);
+        if !is_one {
+            (self.state.conditional, self.state.looped) = (true, true);
+            // Each row has its own values.
+            for (_, value) in &mut values {
+                let keeps =
+                    matches!(self.state.kind(*value), TermKind::Parameter(_) | TermKind::Constant(_) | TermKind::Null);
+                if !keeps {
+                    *value = self.state.unknown();
+                }
+            }
+        }
+        if insert.on_conflict.is_some() {
+            self.state.conditional = true;
+        }
+        let access = self.new_row(insert.table, values);
+        let row = vec![Slot::Row(access)];
+        if let Some(conflict) = &insert.on_conflict {
+            // It meets a row that has the same values in the columns of the index, whatever the others are.
+            let arbiter = self.arbiter(insert.table, conflict);
+            self.state.accesses[access].reads.insert(Cell::Existence);
+            self.state.accesses[access].outcome = Outcome::Open;
+            self.state.accesses[access].ranged = arbiter.clone();
+            if let Some((assignments, condition)) = &conflict.update {
+                let update = self.access(insert.table, AccessKind::Update);
+                let values = self.state.accesses[access].row.clone();
+                self.state.accesses[update].row = values.into_iter().filter(|(at, _)| arbiter.contains(at)).collect();
+                self.state.accesses[update].ranged = arbiter;
+                self.state.accesses[update].reads.insert(Cell::Existence);
+                let both = [Slot::Row(update), Slot::Row(access)];
+                condition.iter().for_each(|condition| _ = self.value(condition, &both, around));
+                self.assign(update, assignments, &both, around);
+            }
+        }
+        (self.state.conditional, self.state.looped) = was;
+        let returned = self.returning(insert.returning.as_ref(), &row, around);
+        match (&insert.on_conflict, &insert.returning) {
+            // It may be the row that was there.
+            (Some(_), Some(returning)) => {
+                vec![Slot::Values(returning.values.iter().map(|_| self.state.unknown()).collect())]
+            }
+            _ => returned,
+        }
+    }
+
+    /// The columns of the index that decides about a conflict; none if there are several.
+    fn arbiter(&self, table: Oid, conflict: &ir::OnConflict) -> BTreeSet<usize> {
+        if let [index] = conflict.arbiters[..] {
+            let columns: Option<BTreeSet<usize>> = self.index_columns(index).into_iter().collect();
+            return columns.unwrap_or_default();
+        }
+        match self.facts.table(table).map(|table| &table.unique[..]) {
+            Some([unique]) if conflict.arbiters.is_empty() => unique.iter().copied().collect(),
+            _ => BTreeSet::new(),
+        }
+    }
+
+    fn new_row(&mut self, table: Oid, values: Vec<(usize, TermId)>) -> usize {
+        let access = self.access(table, AccessKind::Insert);
+        let facts = self.facts.table(table);
+        let columns = facts.map_or(0, |facts| facts.columns.len());
+        let key = facts.map(|facts| facts.key.clone()).unwrap_or_default();
+        let made = &mut self.state.accesses[access];
+        made.row = values;
+        made.outcome = Outcome::Found;
+        made.writes.insert(Cell::Existence);
+        made.writes.extend((0..columns).filter(|column| !key.contains(column)).map(Cell::Column));
+        self.triggered(table);
+        access
+    }
+
+    /// What the columns of a new row are, also those that nothing is said about; generated ones are not known.
+    fn all_columns(&mut self, table: Oid, mut values: Vec<(usize, TermId)>) -> Vec<(usize, TermId)> {
+        let Some(table) = self.table(table) else { return values };
+        let is_left = |column: &skew_sql::catalog::Column| {
+            !column.dropped && column.generation != skew_sql::catalog::Generation::Stored && column.default.is_none()
+        };
+        let left: Vec<usize> =
+            table.columns.iter().enumerate().filter(|(_, column)| is_left(column)).map(|(at, _)| at).collect();
+        for column in left {
+            if !values.iter().any(|(known, _)| *known == column) {
+                let null = self.state.term(TermKind::Null);
+                values.push((column, null));
+            }
+        }
+        values
+    }
+
+    fn returning(
+        &mut self,
+        returning: Option<&ir::Returning>,
+        slots: &[Slot],
+        around: Option<&Around<'_>>,
+    ) -> Vec<Slot> {
+        // What is returned of a changed row is new.
+        let was = std::mem::replace(&mut self.changed, row_of(slots));
+        let values = returning.map(|returning| &returning.values[..]).unwrap_or_default();
+        let values = values.iter().map(|value| self.value(value, slots, around)).collect();
+        self.changed = was;
+        vec![Slot::Values(values)]
+    }
+
+    /// What foreign keys do to the rows that refer to one that goes.
+    fn cascade(&mut self, access: usize) {
+        let parent = self.state.accesses[access].table;
+        let row = self.state.accesses[access].row.clone();
+        self.triggered(parent);
+        let was = (self.state.conditional, self.state.looped);
+        (self.state.conditional, self.state.looped) = (true, true);
+        for relation in self.catalog.relations.values() {
+            let RelationKind::Table(table) = &relation.kind else { continue };
+            for key in table.foreign_keys.iter().filter(|key| key.parent == parent) {
+                let kind = match key.on_delete {
+                    Action::NoAction | Action::Restrict => continue,
+                    Action::Cascade => AccessKind::Delete,
+                    Action::SetNull | Action::SetDefault => AccessKind::Update,
+                };
+                let child = self.access(relation.oid, kind);
+                let values = key.columns.iter().zip(&key.parent_columns);
+                let values = values.filter_map(|(own, other)| {
+                    row.iter().find(|(column, _)| column == other).map(|(_, value)| (*own, *value))
+                });
+                let values: Vec<(usize, TermId)> = values.collect();
+                let made = &mut self.state.accesses[child];
+                made.row = values;
+                made.reads.insert(Cell::Existence);
+                made.reads.extend(key.columns.iter().map(|column| Cell::Column(*column)));
+                match kind {
+                    AccessKind::Delete => _ = made.writes.insert(Cell::Existence),
+                    _ => made.writes.extend(key.columns.iter().map(|column| Cell::Column(*column))),
+                }
+                self.triggered(relation.oid);
+            }
+        }
+        (self.state.conditional, self.state.looped) = was;
+    }
+
+    fn table(&self, table: Oid) -> Option<&Table> {
+        match self.catalog.relation(table).map(|relation| &relation.kind) {
+            Some(RelationKind::Table(table)) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// Triggers are taken for anything.
+    fn triggered(&mut self, table: Oid) {
+        let name = self.table(table).and_then(|table| table.triggers.first()).map(|trigger| trigger.name.clone());
+        if let Some(name) = name {
+            self.everything(format!("the trigger {name}"));
+        }
+    }
+
+    /// Something that may read and write every cell of every table.
+    pub(super) fn everything(&mut self, what: String) {
+        let what = format!("{what} may read and write every table");
+        self.approximations.insert(Approximation { line: self.line, what });
+        let was = (self.state.conditional, self.state.looped);
+        (self.state.conditional, self.state.looped) = (true, true);
+        let tables: Vec<(Oid, usize)> =
+            self.facts.tables.iter().map(|(oid, table)| (*oid, table.columns.len())).collect();
+        for (table, columns) in tables {
+            let access = self.access(table, AccessKind::Update);
+            let cells: BTreeSet<Cell> = [Cell::Existence].into_iter().chain((0..columns).map(Cell::Column)).collect();
+            self.state.accesses[access].reads = cells.clone();
+            self.state.accesses[access].writes = cells;
+        }
+        (self.state.conditional, self.state.looped) = was;
+    }
+}
+
+/// The row of a table in the first slot, which is the one that is changed.
+fn row_of(slots: &[Slot]) -> Option<usize> {
+    match slots.first() {
+        Some(Slot::Row(access)) => Some(*access),
+        _ => None,
+    }
+}

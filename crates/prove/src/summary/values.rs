@@ -1,0 +1,259 @@
+//! The values of expressions.
+
+use skew_sql::ir::{self, Expr, ExprKind, Quantified, SubqueryKind};
+use skew_sql::types::{Datum, Type, Typed};
+
+use super::query::{Around, Look, Slot};
+use super::{AccessKind, Cell, Outcome, TermId, TermKind};
+
+/// Functions that never give the same value twice.
+const FRESH: [&str; 5] = ["nextval", "gen_random_uuid", "uuid_generate_v4", "random", "txid_current"];
+
+impl Look<'_> {
+    /// The value of an expression; what it looks at counts as read.
+    pub(super) fn value(&mut self, expr: &Expr, tuple: &[Slot], around: Option<&Around<'_>>) -> TermId {
+        match &expr.kind {
+            ExprKind::Const(value) if value.is_null() => self.state.term(TermKind::Null),
+            ExprKind::Const(value) => match constant_text(value, expr.ty()) {
+                Some(text) => self.state.typed(TermKind::Constant(text), expr.typed),
+                None => self.unknown(expr),
+            },
+            ExprKind::Variable(place) => self.variable(*place),
+            ExprKind::Param(number) => match self.parameters.get(*number) {
+                Some(place) => self.variable(*place),
+                None => self.unknown(expr),
+            },
+            ExprKind::Column(column) => {
+                let slot = match column.up {
+                    0 => tuple.get(column.slot).cloned(),
+                    up => around.and_then(|around| around.up(up - 1)).and_then(|tuple| tuple.get(column.slot).cloned()),
+                };
+                match slot {
+                    Some(Slot::Row(access)) => self.cell(access, column.column),
+                    Some(Slot::Values(values)) => match values.get(column.column) {
+                        Some(value) => *value,
+                        None => self.unknown(expr),
+                    },
+                    None => self.unknown(expr),
+                }
+            }
+            ExprKind::Row { up, slot, .. } => {
+                let slot = match up {
+                    0 => tuple.get(*slot).cloned(),
+                    up => around.and_then(|around| around.up(up - 1)).and_then(|tuple| tuple.get(*slot).cloned()),
+                };
+                if let Some(Slot::Row(access)) = slot {
+                    let columns = self.facts.table(self.state.accesses[access].table).map_or(0, |t| t.columns.len());
+                    (0..columns).for_each(|column| self.read_column(access, column));
+                }
+                self.state.unknown()
+            }
+            ExprKind::NextValue(_) => self.state.typed(TermKind::Fresh, expr.typed),
+            ExprKind::Cast { arg, .. } => {
+                let value = self.value(arg, tuple, around);
+                let keeps = self.state.is_null(value) || keeps_values_apart(arg, expr);
+                if keeps { value } else { self.unknown(expr) }
+            }
+            ExprKind::Call { function, args } => {
+                let values: Vec<TermId> = args.iter().map(|arg| self.value(arg, tuple, around)).collect();
+                if FRESH.contains(&function.name) {
+                    return self.state.typed(TermKind::Fresh, expr.typed);
+                }
+                if function.strict && values.iter().any(|value| self.state.is_null(*value)) {
+                    return self.state.term(TermKind::Null);
+                }
+                let exact = is_integer(expr.ty()) || expr.ty() == Type::NUMERIC;
+                let made = match &values[..] {
+                    [one, other] if exact => self.arithmetic(function.name, *one, *other),
+                    [one] if exact && function.name == "-" => Some(Made::Term(TermKind::Times(*one, -1))),
+                    _ => None,
+                };
+                match made {
+                    Some(Made::Term(kind)) => self.state.typed(kind, expr.typed),
+                    Some(Made::Same(term)) => term,
+                    None => self.unknown(expr),
+                }
+            }
+            ExprKind::UserCall { function, args } => {
+                args.iter().for_each(|arg| _ = self.value(arg, tuple, around));
+                self.everything(format!("a call of {}", function.name));
+                self.state.unknown()
+            }
+            ExprKind::Subquery { kind, query } => {
+                if let SubqueryKind::Quantified { args, .. } = kind {
+                    args.iter().for_each(|arg| _ = self.value(arg, tuple, around));
+                }
+                let inner = Around { tuple, next: around };
+                let values = self.query(query, Some(&inner));
+                match (kind, &values[..]) {
+                    // NULL if there is no row, as what an access reads is that has found none.
+                    (SubqueryKind::Scalar, [value]) if self.is_one(*value) => *value,
+                    _ => self.unknown(expr),
+                }
+            }
+            ExprKind::Quantified { arg, list, .. } => {
+                self.value(arg, tuple, around);
+                match list {
+                    Quantified::List(list) => list.iter().for_each(|item| _ = self.value(item, tuple, around)),
+                    Quantified::Array(array) => _ = self.value(array, tuple, around),
+                }
+                self.unknown(expr)
+            }
+            ExprKind::Field { arg, index } => self.field(arg, *index, tuple, around),
+            _ => {
+                ir::children(expr, &mut |part| _ = self.value(part, tuple, around));
+                self.unknown(expr)
+            }
+        }
+    }
+
+    fn unknown(&mut self, expr: &Expr) -> TermId {
+        self.state.typed(TermKind::Unknown, expr.typed)
+    }
+
+    /// Whether the value of a subquery is one that was counted, or read from what may be missing.
+    fn is_one(&self, value: TermId) -> bool {
+        let term = &self.state.terms[value];
+        match term.kind {
+            TermKind::Read { access, .. } => !term.looped && self.state.accesses[access].outcome == Outcome::Open,
+            TermKind::Unknown => self.state.never_null.contains(&value),
+            _ => false,
+        }
+    }
+
+    fn arithmetic(&self, operator: &str, one: TermId, other: TermId) -> Option<Made> {
+        let constant = |term: TermId| match self.state.kind(term) {
+            TermKind::Constant(text) => text.parse::<i32>().ok().map(i64::from),
+            _ => None,
+        };
+        // Constants are added up, so that what is added and taken away again is the same value.
+        let plus = |term: TermId, by: i64| {
+            let (base, already) = match *self.state.kind(term) {
+                TermKind::Plus(base, already) => (base, already),
+                _ => (term, 0),
+            };
+            let by = already.checked_add(by)?;
+            Some(if by == 0 { Made::Same(base) } else { Made::Term(TermKind::Plus(base, by)) })
+        };
+        match (operator, constant(one), constant(other)) {
+            ("+", _, Some(by)) => plus(one, by),
+            ("+", Some(by), None) => plus(other, by),
+            ("-", _, Some(by)) => plus(one, -by),
+            ("+", None, None) => Some(Made::Term(TermKind::Sum(one.min(other), one.max(other)))),
+            ("-", None, None) => Some(Made::Term(TermKind::Difference(one, other))),
+            ("*", None, Some(by)) => Some(Made::Term(TermKind::Times(one, by))),
+            ("*", Some(by), None) => Some(Made::Term(TermKind::Times(other, by))),
+            _ => None,
+        }
+    }
+
+    /// A field of a record variable that was filled by a query.
+    fn field(&mut self, arg: &Expr, index: usize, tuple: &[Slot], around: Option<&Around<'_>>) -> TermId {
+        if let ExprKind::Variable(place) = &arg.kind
+            && let Some(term) = self.state.fields.get(&(*place, index))
+        {
+            return *term;
+        }
+        self.value(arg, tuple, around);
+        self.state.unknown()
+    }
+
+    fn variable(&mut self, place: usize) -> TermId {
+        match self.state.env.get(&place) {
+            Some(term) => *term,
+            None => self.state.unknown(),
+        }
+    }
+
+    fn cell(&mut self, access: usize, column: usize) -> TermId {
+        self.read_column(access, column);
+        // After a change its row has what it was set to; what is set elsewhere, for a generated column, is not known.
+        let row = &self.state.accesses[access];
+        if self.changed == Some(access) && row.kind != AccessKind::Insert && row.writes.contains(&Cell::Column(column))
+        {
+            return match row.values.iter().find(|(changed, _)| *changed == column) {
+                Some((_, value)) => *value,
+                None => self.state.unknown(),
+            };
+        }
+        match row.value_of(column) {
+            Some(value) => value,
+            None => self.read(access, column),
+        }
+    }
+
+    /// What an access reads of a column.
+    pub(super) fn read(&mut self, access: usize, column: usize) -> TermId {
+        let table = self.facts.table(self.state.accesses[access].table);
+        let typed = table.and_then(|table| table.types.get(column).copied());
+        let is_one = self.is_single(access);
+        self.state.read(access, column, typed, is_one)
+    }
+
+    /// Whether an access is to one row at most, by what is known of it so far.
+    pub(super) fn is_single(&self, access: usize) -> bool {
+        let access = &self.state.accesses[access];
+        let has = |columns: &Vec<usize>| columns.iter().all(|column| access.value_of(*column).is_some());
+        self.facts.table(access.table).is_some_and(|table| table.unique.iter().any(has))
+    }
+}
+
+/// What arithmetic gives.
+enum Made {
+    Term(TermKind),
+    Same(TermId),
+}
+
+/// A constant as text, if different texts are different values.
+fn constant_text(value: &Datum, ty: Type) -> Option<String> {
+    match value {
+        Datum::Int(value) => Some(value.to_string()),
+        Datum::Bool(value) => Some(value.to_string()),
+        // Spaces at the end are no part of a char(n).
+        Datum::Text(value) if ty == Type::BPCHAR => Some(format!("'{}'", value.trim_end_matches(' '))),
+        Datum::Text(value) if is_text(ty) || ty == Type::UNKNOWN => Some(format!("'{value}'")),
+        Datum::Numeric(value) if value.is_finite() => {
+            let text = value.to_string();
+            let has_zeros = text.contains('.');
+            let text = if has_zeros { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+            Some(if text == "-0" { "0".to_owned() } else { text.to_owned() })
+        }
+        _ => None,
+    }
+}
+
+/// A constant that is a small whole number.
+pub(super) fn number(text: &str) -> Option<i64> {
+    text.parse().ok()
+}
+
+/// Whether a conversion keeps values apart and together as they were.
+pub(super) fn keeps_values_apart(from: &Expr, to: &Expr) -> bool {
+    keeps_values(from.typed, to.typed)
+}
+
+/// Whether a value is the same as one of another type.
+pub(super) fn keeps_values(from: Typed, to: Typed) -> bool {
+    let whole = is_integer(from.ty) && (is_integer(to.ty) || (to.ty == Type::NUMERIC && has_whole_numbers(to)));
+    let same = from.ty == to.ty || (is_text(from.ty) && is_text(to.ty));
+    whole || (same && (to.modifier == -1 || to.modifier == from.modifier))
+}
+
+/// Whether a numeric's scale is not negative: `numeric(2, -3)` rounds to thousands.
+fn has_whole_numbers(typed: Typed) -> bool {
+    typed.modifier == -1 || (typed.modifier - 4) & 0x7ff < 0x400
+}
+
+pub(crate) fn is_integer(ty: Type) -> bool {
+    [Type::INT2, Type::INT4, Type::INT8].contains(&ty)
+}
+
+fn is_text(ty: Type) -> bool {
+    [Type::TEXT, Type::VARCHAR].contains(&ty)
+}
+
+/// Whether values of a type are compared as a whole, and comparing what is not NULL never gives NULL.
+pub(super) fn has_an_order(ty: Type) -> bool {
+    let others = [Type::NUMERIC, Type::BOOL, Type::BPCHAR, Type::DATE, Type::TIME, Type::TIMESTAMP, Type::TIMESTAMPTZ];
+    is_integer(ty) || is_text(ty) || others.contains(&ty) || [Type::UUID, Type::FLOAT8, Type::FLOAT4].contains(&ty)
+}
