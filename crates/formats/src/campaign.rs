@@ -6,6 +6,8 @@ use skew_model::campaign::{
     SqlStatement, Why,
 };
 
+use crate::fields::{list, number, open, pretty, small, text_of, texts};
+
 /// The version of both formats.
 const VERSION: u64 = 1;
 
@@ -53,7 +55,7 @@ pub fn is_replay(text: &str) -> bool {
 
 /// The results that JSON text holds, or what is wrong with the text.
 pub fn read(text: &str) -> Result<Campaign, String> {
-    let document = open(text, "campaign")?;
+    let document = open(text, "campaign", VERSION)?;
     let unsupported = list(&document, "unsupported")?.iter();
     Ok(Campaign {
         command: texts(&document, "command")?,
@@ -81,7 +83,7 @@ pub fn read(text: &str) -> Result<Campaign, String> {
 
 /// The replay that JSON text holds, or what is wrong with the text.
 pub fn read_replay(text: &str) -> Result<RunReplay, String> {
-    let document = open(text, "run")?;
+    let document = open(text, "run", VERSION)?;
     let database = |one: &Value| {
         let stale = list(one, "stale")?.iter().map(|read| {
             let part = |at: usize| small(&read[at], "stale");
@@ -273,43 +275,4 @@ fn check_places(why: &Why, count: usize) -> Result<(), String> {
         Some(place) => Err(format!("`statements` names statement {place} of {count}, counted from 0")),
         None => Ok(()),
     }
-}
-
-fn open(text: &str, kind: &str) -> Result<Value, String> {
-    let document: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
-    if document["skew"] != kind {
-        return Err(format!("it does not say `\"skew\": \"{kind}\"`"));
-    }
-    if document["version"] != VERSION {
-        let version = &document["version"];
-        return Err(format!("version {version} of the format; this version of Skew reads version {VERSION}"));
-    }
-    Ok(document)
-}
-
-fn pretty(document: &Value) -> String {
-    let mut text = serde_json::to_string_pretty(document).expect("a document of texts and numbers can be written");
-    text.push('\n');
-    text
-}
-
-fn text_of(value: &Value, name: &str) -> Result<String, String> {
-    value[name].as_str().map(str::to_owned).ok_or_else(|| format!("`{name}` is not a string"))
-}
-
-fn texts(value: &Value, name: &str) -> Result<Vec<String>, String> {
-    let texts = list(value, name)?.iter().map(|text| text.as_str().map(str::to_owned));
-    texts.collect::<Option<_>>().ok_or_else(|| format!("`{name}` holds something that is not a string"))
-}
-
-fn list<'a>(value: &'a Value, name: &str) -> Result<&'a Vec<Value>, String> {
-    value[name].as_array().ok_or_else(|| format!("`{name}` is not an array"))
-}
-
-fn number(value: &Value, name: &str) -> Result<u64, String> {
-    value[name].as_u64().ok_or_else(|| format!("`{name}` is not a whole number"))
-}
-
-fn small(value: &Value, name: &str) -> Result<u32, String> {
-    value.as_u64().and_then(|n| u32::try_from(n).ok()).ok_or_else(|| format!("`{name}` holds no whole number"))
 }

@@ -18,7 +18,9 @@
 //! - [`dbcop`]: dbcop's JSON and bincode
 //! - [`cobra`]: Cobra's folders of binary logs
 //! - [`witness`]: runs to be replayed, as JSON
+//! - `fields`: the fields of a JSON document, or what is wrong with one
 //! - [`campaign`]: many runs of somebody's own tests, and what replays one of them
+//! - [`robust`]: whether every run of an application is serializable, and what replays one that is not
 //!
 //! ```
 //! use skew_formats::{Format, read, write};
@@ -31,6 +33,7 @@
 
 mod error;
 mod express;
+mod fields;
 mod format;
 mod hist;
 mod json;
@@ -43,6 +46,7 @@ pub mod cobra;
 pub mod dbcop;
 pub mod elle;
 pub mod jsonl;
+pub mod robust;
 pub mod witness;
 
 use std::io::{BufRead, Write};

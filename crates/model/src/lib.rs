@@ -12,6 +12,7 @@
 //! - [`explanation`]: why a level is violated, as data that renderers turn into words and pictures
 //! - [`witness`]: a run that shows something, to be replayed
 //! - [`campaign`]: many runs of somebody's own tests, and why one of them broke
+//! - [`robust`]: whether every run of an application is serializable at a level
 
 pub mod anomaly;
 pub mod builder;
@@ -21,6 +22,7 @@ pub mod hist;
 pub mod history;
 pub mod level;
 pub mod names;
+pub mod robust;
 pub mod select;
 pub mod verdict;
 pub mod witness;

@@ -134,7 +134,8 @@ fn violation(report: &Report, one: &Distinct, id: &str) -> String {
     )
 }
 
-fn draw_case(violation: &Violation, case: &Case, id: &str) -> String {
+/// A cycle or a finding with its picture and its sentences.
+pub(crate) fn draw_case(violation: &Violation, case: &Case, id: &str) -> String {
     let history = &violation.history;
     let picture = picture(violation, case.leaf, id);
     let mut out = "<div class=\"case\">".to_owned();

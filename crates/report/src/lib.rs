@@ -19,6 +19,7 @@
 //! - `markup`, `html`: one static page with the pictures
 //! - `dot`: the cycles for Graphviz
 //! - `campaign`: many runs of somebody's own tests, as text, as JUnit XML and as one static page
+//! - `robust`: whether every run of an application is serializable, as text and as one static page
 
 mod arrows;
 mod campaign;
@@ -37,6 +38,7 @@ mod page;
 mod paint;
 mod reasons;
 mod recorded;
+mod robust;
 mod route;
 mod snippet;
 mod svg;
@@ -51,6 +53,7 @@ pub use dot::dot;
 pub use html::html;
 pub use json::json;
 pub use page::page;
+pub use robust::{robust_page, robust_text};
 pub use svg::svg;
 pub use text::text;
 pub use words::{fix, headline, sentence};

@@ -44,6 +44,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "CALLS")]
     client: String,
 
+    /// Run this SQL first, for instance to insert rows that the file does not have (repeatable)
+    #[arg(long, value_name = "SQL")]
+    first: Vec<String>,
+
     /// The level of every transaction that does not ask for one (repeatable) [default: all of them]
     #[arg(short, long = "level", value_name = "LEVEL")]
     levels: Vec<Level>,
@@ -75,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     );
     let mut seen: Vec<(Behaviour, Vec<Level>)> = Vec::new();
     for &level in levels {
-        let (database, app) = load(&script)?;
+        let (database, app) = load_with(&script, &arguments.first)?;
         let explored = explore(&database, &app, &client, level, limits).map_err(|error| {
             let fields = error.fields();
             format!("{}: {} ({})", arguments.file.display(), fields.message, fields.code)
@@ -118,8 +122,19 @@ fn counted(histories: usize) -> String {
 
 /// A database with the application in it.
 pub(crate) fn load(script: &Script) -> Result<(Database, App), String> {
+    load_with(script, &[])
+}
+
+/// A database with the application in it, after some more statements.
+pub(crate) fn load_with(script: &Script, first: &[String]) -> Result<(Database, App), String> {
     let database = Database::new(Options { recency: Recency::None, ..Options::default() });
-    script.run(&mut database.connect(Connected::new("postgres", "explore"))).map_err(|failed| failed.to_string())?;
+    let mut connection = database.connect(Connected::new("postgres", "explore"));
+    script.run(&mut connection).map_err(|failed| failed.to_string())?;
+    for statement in first {
+        let more = Script { name: "--first".into(), text: statement.as_str().into() };
+        more.run(&mut connection).map_err(|failed| failed.to_string())?;
+    }
+    drop(connection);
     database.checkpoint().map_err(|error| error.fields().message.clone())?;
     let app = App::of(&database.catalog()).map_err(|error| format!("{}: {}", script.name, error.fields().message))?;
     Ok((database, app))

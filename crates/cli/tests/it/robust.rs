@@ -75,3 +75,101 @@ fn procedures_that_never_end_or_do_anything_are_named_and_do_not_hang() {
         assert!(done.out.contains(name), "{}", done.out);
     }
 }
+
+/// A folder of this test's own, empty.
+fn folder(name: &str) -> String {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    folder.to_str().expect("a path in UTF-8").to_owned()
+}
+
+#[test]
+fn json_says_what_the_text_says() {
+    let done = skew(&["robust", "examples/apps/smallbank.sql", "--level", "si", "--format", "json"]);
+    assert_eq!(done.code, 1, "{}", done.err);
+    let json: serde_json::Value = serde_json::from_str(&done.out).expect("JSON");
+    assert_eq!((&json["skew"], &json["version"]), (&"robust".into(), &1.into()));
+    let level = &json["levels"][0];
+    assert_eq!((&level["level"], &level["verdict"]), (&"si".into(), &"not robust".into()));
+    let run = &json["runs"][level["runs"][0].as_u64().expect("a number") as usize];
+    assert_eq!(run["anomaly"], "read-only-anomaly");
+    let edges = run["cycle"]["edges"].as_array().expect("edges");
+    let rw = edges.iter().find(|edge| edge["kind"] == "rw" && edge["from"] == "balance").expect("an edge of balance");
+    assert_eq!((&rw["to"], &rw["about"]), (&"write_check".into(), &"checking.balance".into()));
+    assert_eq!(rw["statements"]["to"]["text"], "UPDATE checking SET balance = balance - v WHERE cust_id = cust");
+    let meets = json["dependencies"].as_array().expect("dependencies");
+    assert!(meets.iter().any(|one| one["from"] == "amalgamate" && one["to"] == "balance" && one["kind"] == "wr"));
+}
+
+#[test]
+fn a_page_draws_programs_and_the_run() {
+    let done = skew(&["robust", "examples/apps/smallbank.sql", "--level", "si", "--format", "html"]);
+    assert_eq!(done.code, 1, "{}", done.err);
+    let page = done.out.replace("<!DOCTYPE html>", "");
+    let script = page.find("<script>").expect("a script")..page.find("</script>").expect("its end");
+    let page = page.replacen(&page[script.clone()], "<script>", 1);
+    let document = roxmltree::Document::parse(&page).expect("a page is well-formed XML");
+    let of_class = |class: &str| {
+        let has =
+            |node: &roxmltree::Node| node.attribute("class").is_some_and(|all| all.split(' ').any(|one| one == class));
+        document.descendants().filter(has).count()
+    };
+    assert_eq!(of_class("program"), 5, "a node a program");
+    let thick = |node: &roxmltree::Node| {
+        node.attribute("data-edge").is_some_and(|edge| edge.starts_with("g0-")) && node.has_tag_name("g")
+    };
+    let titles: Vec<String> = document
+        .descendants()
+        .filter(thick)
+        .filter_map(|node| node.children().find(|child| child.has_tag_name("title"))?.text().map(str::to_owned))
+        .collect();
+    assert_eq!(titles.len(), 3, "{titles:?}");
+    assert!(titles.iter().any(|title| title.contains("balance reads what write_check overwrites: checking.balance")));
+    assert!(page.contains("transact_saving(&#39;ann&#39;, 1); balance(&#39;ann&#39;)"));
+}
+
+#[test]
+fn a_saved_run_is_replayed_and_one_that_is_changed_is_refused() {
+    let folder = folder("saved-runs");
+    let done = skew(&["robust", "examples/apps/courseware.sql", "--level", "si", "--save", &folder]);
+    let replay = done.out.lines().find_map(|line| line.split_once("= replay  skew replay ")).expect("a file").1;
+    let again = skew(&["replay", replay]);
+    assert_eq!(again.code, 1, "{}", again.err);
+    assert!(again.out.contains("2 calls of examples/apps/courseware.sql at si, every read saw what it saw"));
+    assert!(again.out.contains("violated[write-skew]"), "{}", again.out);
+    let picture = std::fs::read_to_string(replay.replace(".json", ".svg")).expect("a picture");
+    roxmltree::Document::parse(&picture).expect("well-formed XML");
+    let text = std::fs::read_to_string(replay).expect("a file").replace("@si", "@ser");
+    let changed = file("changed-run.json", text.as_bytes());
+    let refused = skew(&["replay", &changed]);
+    assert_eq!(refused.code, 2, "{}", refused.out);
+    assert!(refused.err.contains("no run of these calls comes out as the saved one"), "{}", refused.err);
+}
+
+#[test]
+fn a_run_that_needs_rows_has_a_command_that_makes_them() {
+    let path = file(
+        "no-rows.sql",
+        b"CREATE TABLE counter (id int PRIMARY KEY, n int NOT NULL);
+          CREATE PROCEDURE count_up(which int) LANGUAGE plpgsql AS $$
+          DECLARE was int;
+          BEGIN
+            SELECT n INTO was FROM counter WHERE id = which;
+            UPDATE counter SET n = was + 1 WHERE id = which;
+          END $$;",
+    );
+    let folder = folder("no-rows-runs");
+    let done = skew(&["robust", &path, "--level", "mvrc"]);
+    assert!(done.out.contains("= first   INSERT INTO counter"), "{}", done.out);
+    let replay = done.out.lines().find_map(|line| line.split_once("= replay  skew ")).expect("a command").1;
+    assert!(replay.contains(" --first \"INSERT INTO counter"), "{replay}");
+    let again = std::process::Command::new("sh")
+        .args(["-c", &format!("'{}' {replay} --all", env!("CARGO_BIN_EXE_skew"))])
+        .output()
+        .expect("a shell");
+    assert!(String::from_utf8_lossy(&again.stdout).contains("lost-update"), "{again:?}");
+    let saved = skew(&["robust", &path, "--level", "mvrc", "--save", &folder]);
+    let replay = saved.out.lines().find_map(|line| line.split_once("= replay  skew replay ")).expect("a file").1;
+    let again = skew(&["replay", replay]);
+    assert!(again.out.contains("violated[lost-update]"), "{}{}", again.out, again.err);
+}

@@ -107,18 +107,22 @@ impl Found {
 
     /// The command that shows it again.
     pub fn command(&self, file: &str) -> String {
-        let client = self.client_text();
-        // Texts in SQL have single quotes; the shell leaves the rest as it is.
-        let quoted = match client.contains(['\'']) && !client.contains(['"', '$', '`', '\\', '!']) {
-            true => format!("\"{client}\""),
-            false => format!("'{}'", client.replace('\'', r"'\''")),
-        };
-        format!("skew explore {file} --client {quoted} --level {}", self.level)
+        let setup: String = self.setup.iter().map(|statement| format!(" --first {}", shell(statement))).collect();
+        format!("skew explore {file}{setup} --client {} --level {}", shell(&self.client_text()), self.level)
     }
 
     /// The same on a PostgreSQL that holds the application: statements, each with the session that it goes to (`-- T1`), in
     /// their order. Only what snapshot isolation allows can be told so; otherwise, why not.
     pub fn postgres_script(&self) -> std::result::Result<String, String> {
         script::script(self)
+    }
+}
+
+/// A word that a shell leaves as it is.
+fn shell(word: &str) -> String {
+    // Texts in SQL have single quotes.
+    match word.contains('\'') && !word.contains(['"', '$', '`', '\\', '!']) {
+        true => format!("\"{word}\""),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }

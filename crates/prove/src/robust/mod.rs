@@ -1,6 +1,7 @@
 //! Whether every run of an application is serializable at a level.
 
 pub mod answer;
+mod telling;
 mod words;
 
 use skew_model::Level;

@@ -33,39 +33,31 @@ impl Suspect {
         &summary.programs[call.program].paths[call.path].accesses[access]
     }
 
-    /// What a dependency is about: the columns, or the table where rows come and go.
     fn about(&self, summary: &Summary, edge: &Edge) -> String {
         let Some((from, to)) = edge.accesses else { return String::new() };
-        let (from, to) = (self.access(summary, edge.from, from), self.access(summary, edge.to, to));
-        let (one, other) = match edge.kind {
-            EdgeKind::WriteRead => (&from.writes, &to.reads),
-            EdgeKind::WriteWrite => (&from.writes, &to.writes),
-            EdgeKind::ReadWrite | EdgeKind::Session => (&from.reads, &to.writes),
-        };
-        let Some(table) = summary.facts.table(from.table) else { return String::new() };
-        let columns: Vec<&str> = one
-            .intersection(other)
-            .filter_map(|cell| match cell {
-                Cell::Column(column) => Some(table.column(*column)),
-                Cell::Existence => None,
-            })
-            .collect();
-        let rows_change = one.contains(&Cell::Existence) && other.contains(&Cell::Existence);
-        match (rows_change, &columns[..]) {
-            (true, _) | (_, []) => table.name.clone(),
-            (false, [column]) => format!("{}.{column}", table.name),
-            (false, columns) => format!("{}: {}", table.name, columns.join(", ")),
-        }
+        about(summary, self.access(summary, edge.from, from), self.access(summary, edge.to, to), edge.kind)
     }
+}
 
-    /// The statements of a dependency, with their lines.
-    pub fn statements(&self, summary: &Summary, edge: &Edge) -> Option<(String, String)> {
-        let (from, to) = edge.accesses?;
-        let words = |call: usize, access: usize| {
-            let access = self.access(summary, call, access);
-            let program = &summary.programs[self.calls[call].program].name;
-            format!("{program}, line {}: {}", access.line, access.statement)
-        };
-        Some((words(edge.from, from), words(edge.to, to)))
+/// What a dependency is about: the columns, or the table where rows come and go.
+pub(super) fn about(summary: &Summary, from: &Access, to: &Access, kind: EdgeKind) -> String {
+    let (one, other) = match kind {
+        EdgeKind::WriteRead => (&from.writes, &to.reads),
+        EdgeKind::WriteWrite => (&from.writes, &to.writes),
+        EdgeKind::ReadWrite | EdgeKind::Session => (&from.reads, &to.writes),
+    };
+    let Some(table) = summary.facts.table(from.table) else { return String::new() };
+    let columns: Vec<&str> = one
+        .intersection(other)
+        .filter_map(|cell| match cell {
+            Cell::Column(column) => Some(table.column(*column)),
+            Cell::Existence => None,
+        })
+        .collect();
+    let rows_change = one.contains(&Cell::Existence) && other.contains(&Cell::Existence);
+    match (rows_change, &columns[..]) {
+        (true, _) | (_, []) => table.name.clone(),
+        (false, [column]) => format!("{}.{column}", table.name),
+        (false, columns) => format!("{}: {}", table.name, columns.join(", ")),
     }
 }

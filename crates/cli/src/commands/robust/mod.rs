@@ -1,0 +1,238 @@
+//! `skew robust`: whether every run of an application file is serializable at a level.
+//!
+//! - `save`: runs that were found, as files
+//! - `rerun`: such a file, run again
+
+pub(crate) mod rerun;
+mod save;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use skew_check::check;
+use skew_model::robust::{RobustReport, RobustVerdict};
+use skew_model::{History, Level, Violation};
+use skew_prove::confirm::{Found, Limits};
+use skew_prove::robust::answer::{Answer, Effort};
+use skew_prove::robust::{LEVELS, Question, Robustness};
+use skew_prove::suspect::Suspect;
+use skew_server::script::Script;
+use skew_sql::app::App;
+use skew_sql::error::SqlError;
+use skew_sql::session::Database;
+
+use crate::Ending;
+use crate::commands::explore::load;
+use crate::commands::serve::read_script;
+use crate::output;
+use crate::progress::Progress;
+
+/// Say whether every run of an application's transactions is serializable at a level
+///
+/// The file is plain PostgreSQL: tables, first rows, transactions as procedures. Every way through every procedure is
+/// looked at, for any number of transactions at the same time. Where a level allows a cycle of dependencies, calls with
+/// arguments are looked for that show it, and are executed: what is *not robust* has been seen, what is *possible* has not.
+/// Where a real PostgreSQL does the same, `psql` shows its sessions: the lines of each T1, T2, … in a psql of their own, in
+/// this order.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  skew robust bank.sql
+  skew robust bank.sql --level si --all
+  skew robust bank.sql --level mvrc --subsets
+  skew robust bank.sql --mark withdraw=ser
+  skew robust bank.sql --format html -o bank.html    a page with the programs drawn
+  skew robust bank.sql --save runs                   what was found, as files for `skew replay`
+  skew robust bank.sql --show summary
+
+Exit codes: 0 robust at every level asked about (without --level: exit code 0 whatever is said), 1 not robust at one,
+2 bad input or usage, 3 not known at one.")]
+pub(crate) struct Arguments {
+    /// The application
+    file: PathBuf,
+
+    /// The level that is asked about (repeatable) [default: all of them]
+    #[arg(short, long = "level", value_name = "LEVEL")]
+    levels: Vec<Level>,
+
+    /// Show the largest sets of programs that are robust together, at each level
+    #[arg(long)]
+    subsets: bool,
+
+    /// Run a program serializably: PROGRAM=ser (repeatable)
+    #[arg(long = "mark", value_name = "PROGRAM=ser", value_parser = parse_mark)]
+    marks: Vec<String>,
+
+    /// Whether the order of a session's transactions counts
+    #[arg(long, value_enum, default_value_t = Sessions::On)]
+    sessions: Sessions,
+
+    /// Look for a run of every cycle, not only until one is found at a level
+    #[arg(long)]
+    all: bool,
+
+    /// How to answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+
+    /// Write the answer to a file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Save every run that is found in this folder: a file for `skew replay`, and a picture
+    #[arg(long, value_name = "FOLDER")]
+    save: Option<PathBuf>,
+
+    /// Show what the analysis works with instead
+    #[arg(long, value_enum)]
+    show: Option<Show>,
+
+    /// Look for a run of a cycle for so many seconds at most, and five times as long for a level
+    #[arg(long, value_name = "SECONDS", default_value_t = 2)]
+    max_time: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Sessions {
+    On,
+    Off,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Html,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Show {
+    /// What every way through every program reads and writes
+    Summary,
+}
+
+fn parse_mark(word: &str) -> Result<String, String> {
+    match word.split_once('=') {
+        Some((program, "ser")) => Ok(program.to_owned()),
+        _ => Err("a mark reads PROGRAM=ser".to_owned()),
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
+    let script = read_script(&arguments.file)?;
+    let name = script.name.to_string();
+    let asked = Asked::of(&script, arguments)?;
+    if arguments.show == Some(Show::Summary) {
+        output::write(arguments.output.as_deref(), &asked.robustness.once.print())?;
+        return Ok(Ending::Holds);
+    }
+    let mut report = asked.report(&name, arguments)?;
+    if let Some(folder) = &arguments.save {
+        save::save(&mut report, &script.text, folder)?;
+    }
+    output::write(arguments.output.as_deref(), &render(&report, arguments))?;
+    Ok(if arguments.levels.is_empty() { Ending::Holds } else { ending(&report) })
+}
+
+fn render(report: &RobustReport, arguments: &Arguments) -> String {
+    match arguments.format {
+        Format::Text => skew_report::robust_text(report, arguments.all),
+        Format::Json => skew_formats::robust::write(report),
+        Format::Html => {
+            let violations: Vec<Option<Violation>> = report.runs.iter().map(|run| violation(&run.history)).collect();
+            skew_report::robust_page(report, &violations)
+        }
+    }
+}
+
+/// What is not serializable about a history.
+fn violation(history: &str) -> Option<Violation> {
+    let history = History::parse(history).ok()?;
+    check(&history, Level::Ser).violation().cloned()
+}
+
+fn ending(report: &RobustReport) -> Ending {
+    let of = |verdict: RobustVerdict| match verdict {
+        RobustVerdict::Robust => Ending::Holds,
+        RobustVerdict::NotRobust => Ending::Violated,
+        RobustVerdict::Possible | RobustVerdict::Unknown => Ending::Unknown,
+    };
+    report.levels.iter().map(|answer| of(answer.verdict)).max().unwrap_or(Ending::Holds)
+}
+
+/// An application with a question about it.
+struct Asked {
+    database: Database,
+    app: App,
+    robustness: Robustness,
+    question: Question,
+}
+
+impl Asked {
+    fn of(script: &Script, arguments: &Arguments) -> Result<Asked, String> {
+        let name = &script.name;
+        let (database, app) = load(script)?;
+        if app.programs.is_empty() {
+            return Err(format!("{name} has no procedures; a transaction is a CREATE PROCEDURE … LANGUAGE plpgsql"));
+        }
+        let question = question(arguments, &app)?;
+        let robustness = Robustness::of(&database, &app).map_err(|error| failed(name, &error))?;
+        Ok(Asked { database, app, robustness, question })
+    }
+
+    fn report(&self, name: &str, arguments: &Arguments) -> Result<RobustReport, String> {
+        let levels = if arguments.levels.is_empty() { &LEVELS[..] } else { &arguments.levels };
+        let answers = self.answers(name, levels, arguments)?;
+        let mut report = self.robustness.report(name, &self.question, &answers);
+        report.every_level = arguments.levels.is_empty();
+        if arguments.subsets {
+            report.subsets = levels.iter().map(|level| self.robustness.subsets(*level, &self.question)).collect();
+        }
+        Ok(report)
+    }
+
+    fn answers(&self, name: &str, levels: &[Level], arguments: &Arguments) -> Result<Vec<Answer>, String> {
+        let each = Limits { time: Duration::from_secs(arguments.max_time), ..Limits::default() };
+        let effort = Effort { each, level: each.time * 5, all: arguments.all };
+        let progress = Progress::new();
+        let mut answers: Vec<Answer> = Vec::new();
+        let mut found: Vec<(Suspect, Found)> = Vec::new();
+        // Strongest first: a run of a stronger level is one of the weaker ones.
+        for &level in levels.iter().rev() {
+            progress.begin(format!("{name} at {level}"));
+            let answer = self
+                .robustness
+                .answer(&self.database, &self.app, level, &self.question, &found, effort)
+                .map_err(|error| failed(name, &error))?;
+            for one in &answer.found {
+                if !found.iter().any(|(_, known)| known.client_text() == one.1.client_text()) {
+                    found.push(one.clone());
+                }
+            }
+            answers.push(answer);
+        }
+        progress.clear();
+        answers.reverse();
+        Ok(answers)
+    }
+}
+
+fn failed(name: &str, error: &SqlError) -> String {
+    let fields = error.fields();
+    format!("{name}: {} ({})", fields.message, fields.code)
+}
+
+fn question(arguments: &Arguments, app: &App) -> Result<Question, String> {
+    for mark in &arguments.marks {
+        if !app.programs.iter().any(|program| program.name == *mark) {
+            let names: Vec<&str> = app.programs.iter().map(|program| program.name.as_str()).collect();
+            return Err(format!("there is no program {mark}; there are {}", names.join(", ")));
+        }
+    }
+    Ok(Question {
+        sessions: arguments.sessions == Sessions::On,
+        serializable: arguments.marks.clone(),
+        ..Question::default()
+    })
+}

@@ -1,0 +1,88 @@
+//! A run that `skew robust` has saved, run again: the same application, the same calls, every read from whom it read.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use skew_model::robust::AppRun;
+use skew_model::{History, Level, OpId, TxnId};
+use skew_server::script::Script;
+use skew_sql::app::App;
+use skew_sql::explore::{Client, Watch, run};
+use skew_sql::session::Database;
+use skew_sql::session::guide::{Guide, Seeing};
+
+use crate::commands::explore::load_with;
+
+/// So many runs may pass before the saved one comes.
+const MOST_RUNS: usize = 50_000;
+/// So long may it take.
+const MOST_TIME: Duration = Duration::from_secs(60);
+
+/// The history that came out, which is the one that was saved.
+pub(crate) fn rerun(name: &str, saved: &AppRun) -> Result<History, String> {
+    let level: Level = saved.level.parse().map_err(|error| format!("{name}: {error}"))?;
+    let expected = History::parse(&saved.history).map_err(|error| format!("{name}: `history`: {error}"))?;
+    let script = Script { name: saved.file.as_str().into(), text: saved.app.as_str().into() };
+    let (database, mut app) = load_with(&script, &saved.setup).map_err(|error| format!("{name}: {error}"))?;
+    for program in &mut app.programs {
+        if saved.serializable.contains(&program.name) {
+            program.level = Some(Level::Ser);
+        }
+    }
+    let client = Client { sessions: saved.sessions.clone() };
+    let seeing = if matches!(level, Level::Ru | Level::Rc | Level::Mvrc) { Seeing::ByRead } else { Seeing::Whole };
+    // Who sees whom is tried first, as it was; then everything.
+    let guides = [Guide::by_views(seeing, seen(&expected, &client)), Guide::default()];
+    let wanted = expected.to_string();
+    let watch = Watch::start(MOST_TIME);
+    for guide in guides {
+        if let Some(history) = search(&database, &app, &client, level, guide, &watch, &wanted)? {
+            return Ok(history);
+        }
+    }
+    Err(format!("{name}: no run of these calls comes out as the saved one, up to {MOST_RUNS} runs"))
+}
+
+fn search(
+    database: &Database,
+    app: &App,
+    client: &Client,
+    level: Level,
+    guide: Guide,
+    watch: &Watch,
+    wanted: &str,
+) -> Result<Option<History>, String> {
+    let guide = Arc::new(Mutex::new(guide));
+    for _ in 0..MOST_RUNS {
+        let ran = run(database, app, client, level, &guide, watch).map_err(|error| error.fields().message.clone())?;
+        if ran.history.to_string() == wanted {
+            return Ok(Some(ran.history));
+        }
+        if watch.is_over() || !guide.lock().unwrap_or_else(PoisonError::into_inner).next_run() {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// Which calls saw something of which other ones, by their numbers in the client.
+fn seen(history: &History, client: &Client) -> BTreeMap<(usize, usize), bool> {
+    let mut calls: Vec<Option<TxnId>> = Vec::new();
+    for (name, own) in &client.sessions {
+        let mut txns = history.txn_ids().filter(|id| history.session_name(history.txn(*id).session) == *name);
+        calls.extend(own.iter().map(|_| txns.next()));
+    }
+    let mut seen = BTreeMap::new();
+    for (reader, id) in calls.iter().enumerate() {
+        let Some(id) = id else { continue };
+        let sources: Vec<TxnId> =
+            history.op_ids(*id).filter_map(|op| history.stated_source(OpId(op)).flatten()).collect();
+        for (writer, other) in calls.iter().enumerate() {
+            if let Some(other) = other.filter(|_| writer != reader) {
+                seen.insert((reader, writer), sources.contains(&other));
+            }
+        }
+    }
+    seen
+}

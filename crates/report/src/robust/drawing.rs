@@ -1,0 +1,323 @@
+//! Programs on an ellipse, a thin line where two of them meet, the cycle in thick arrows.
+
+use skew_model::robust::{DependencyKind, RobustCycle, RobustReport};
+
+use crate::layout::{FONT, SMALL, chars};
+use crate::markup::escape;
+use crate::robust::lines::{Line, Step, lines, steps};
+use crate::robust::words::program;
+use crate::route::n;
+
+const HIGH: f64 = 36.0;
+/// How far a thick arrow bends away from the thin line.
+const BEND: f64 = 46.0;
+
+type Point = (f64, f64);
+/// Left, top, right, bottom.
+type Area = (f64, f64, f64, f64);
+
+/// A drawing: its size and its elements.
+pub(super) struct Drawing {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) body: String,
+}
+
+struct Node {
+    program: usize,
+    at: Point,
+    wide: f64,
+    /// Away from the middle.
+    out: Point,
+}
+
+/// A curve as its points, with the text on it.
+struct Curve {
+    points: Vec<Point>,
+    path: String,
+}
+
+struct Canvas {
+    nodes: Vec<Node>,
+    taken: Vec<Area>,
+}
+
+/// Draws programs, what they meet at (`with_lines`), and a cycle. `id` keeps its names apart from other drawings'.
+pub(super) fn drawing(
+    report: &RobustReport,
+    programs: &[usize],
+    cycle: Option<&RobustCycle>,
+    with_lines: bool,
+    id: &str,
+) -> Drawing {
+    let mut canvas = Canvas { nodes: place(report, programs), taken: Vec::new() };
+    canvas.taken = canvas.nodes.iter().map(area_of).collect();
+    let thick = cycle.map(|cycle| steps(report, cycle)).unwrap_or_default();
+    let thin = if with_lines { lines(report, programs) } else { Vec::new() };
+    let mut above = String::new();
+    let mut labels = String::new();
+    for step in &thick {
+        let bend = if thick.iter().any(|other| (other.from, other.to) == (step.to, step.from)) || with_lines {
+            BEND
+        } else {
+            BEND / 3.0
+        };
+        let Some(curve) = canvas.curve(step.from, step.to, bend) else { continue };
+        let (arrow, label) = canvas.step(step, &curve, id);
+        above.push_str(&arrow);
+        labels.push_str(&label);
+    }
+    let mut below = String::new();
+    for line in &thin {
+        let is_loop = line.one == line.other;
+        // A thick loop says what the thin one would.
+        if is_loop && thick.iter().any(|step| step.from == line.one && step.to == line.one) {
+            continue;
+        }
+        let Some(curve) = canvas.curve(line.one, line.other, 0.0) else { continue };
+        below.push_str(&canvas.line(line, &curve, id));
+    }
+    let nodes: String = canvas.nodes.iter().map(|node| draw_node(report, node, &thick)).collect();
+    let area = canvas.area();
+    let key = key(&thin, &thick, area);
+    let (width, height) = (area.2 - area.0 + 40.0, area.3 - area.1 + 40.0 + key.1);
+    let body = format!(
+        "{}<g transform=\"translate({} {})\">{below}{above}{nodes}{labels}{}</g>",
+        markers(id),
+        n(20.0 - area.0),
+        n(20.0 - area.1),
+        key.0
+    );
+    Drawing { width: width.max(key.2), height, body }
+}
+
+fn place(report: &RobustReport, programs: &[usize]) -> Vec<Node> {
+    let count = programs.len();
+    let widest = programs.iter().map(|at| wide(report, *at)).fold(80.0, f64::max);
+    let (across, down) = match count {
+        0 | 1 => (0.0, 0.0),
+        2 => (widest / 2.0 + 130.0, 0.0),
+        _ => ((widest * 0.75 + 60.0 + count as f64 * 42.0).max(190.0), 90.0 + count as f64 * 34.0),
+    };
+    let start = if count == 2 { std::f64::consts::PI } else { -std::f64::consts::FRAC_PI_2 };
+    let mut nodes = Vec::new();
+    for (place, &program) in programs.iter().enumerate() {
+        let angle = start + std::f64::consts::TAU * place as f64 / count as f64;
+        let out = if count < 3 { (0.0, -1.0) } else { (angle.cos(), angle.sin()) };
+        nodes.push(Node { program, at: (across * angle.cos(), down * angle.sin()), wide: wide(report, program), out });
+    }
+    nodes
+}
+
+fn wide(report: &RobustReport, number: usize) -> f64 {
+    chars(program(report, number), FONT) + 28.0
+}
+
+fn area_of(node: &Node) -> Area {
+    let (x, y) = node.at;
+    (x - node.wide / 2.0 - 4.0, y - HIGH / 2.0 - 4.0, x + node.wide / 2.0 + 4.0, y + HIGH / 2.0 + 4.0)
+}
+
+impl Canvas {
+    fn node(&self, program: usize) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.program == program)
+    }
+
+    /// A way from one program to another; a loop if they are the same.
+    fn curve(&self, from: usize, to: usize, bend: f64) -> Option<Curve> {
+        let (one, other) = (self.node(from)?, self.node(to)?);
+        if from == to {
+            return Some(looped(one, if bend > 0.0 { 64.0 } else { 44.0 }));
+        }
+        let (dx, dy) = (other.at.0 - one.at.0, other.at.1 - one.at.1);
+        let long = dx.hypot(dy).max(1.0);
+        let middle = (
+            (one.at.0 + other.at.0) / 2.0 - dy / long * bend * 2.0,
+            (one.at.1 + other.at.1) / 2.0 + dx / long * bend * 2.0,
+        );
+        let (start, end) = (edge_of(one, middle), edge_of(other, middle));
+        let points = (0..=20).map(|step| quadratic(start, middle, end, f64::from(step) / 20.0)).collect();
+        let path = format!("M{} {}Q{} {} {} {}", n(start.0), n(start.1), n(middle.0), n(middle.1), n(end.0), n(end.1));
+        Some(Curve { points, path })
+    }
+
+    /// A place on a curve for a text, where it hides as little as possible.
+    fn label(&mut self, text: &str, curve: &Curve, start: usize) -> Area {
+        let (wide, high) = (chars(text, SMALL) + 10.0, 18.0);
+        let around = [10, 8, 12, 6, 14, 7, 13, 9, 11, 5, 15, 4, 16];
+        let candidates = around.iter().map(|at| curve.points[(at + start).min(19)]);
+        let areas = candidates.map(|(x, y)| (x - wide / 2.0, y - high / 2.0, x + wide / 2.0, y + high / 2.0));
+        let hidden = |area: &Area| self.taken.iter().map(|other| overlap(*area, *other)).sum::<f64>();
+        let best = areas.min_by(|one, other| hidden(one).total_cmp(&hidden(other)));
+        let best = best.expect("there are candidates");
+        self.taken.push((best.0 - 3.0, best.1 - 3.0, best.2 + 3.0, best.3 + 3.0));
+        best
+    }
+
+    fn step(&mut self, step: &Step, curve: &Curve, id: &str) -> (String, String) {
+        let area = self.label(&step.label, curve, 0);
+        self.taken.extend(curve.points.iter().map(|(x, y)| (x - 2.0, y - 2.0, x + 2.0, y + 2.0)));
+        let (kind, title) = (step.kind.letters(), &step.title);
+        let arrow = format!(
+            "<g class=\"arrow main {kind}\" data-edge=\"{id}-{}\" tabindex=\"0\"><title>{title}</title>\
+             <path class=\"reach\" d=\"{path}\"/><path class=\"line\" d=\"{path}\" marker-end=\"url(#{id}-main)\"/></g>",
+            step.number,
+            path = curve.path
+        );
+        (arrow, on_plate("arrow main", &step.label, title, area))
+    }
+
+    fn line(&mut self, line: &Line, curve: &Curve, id: &str) -> String {
+        let area = self.label(&line.label, curve, 0);
+        let kind = if line.one_reads || line.other_reads { "rw" } else { "ww" };
+        let start = if line.other_reads && line.one != line.other {
+            format!(" marker-start=\"url(#{id}-grey)\"")
+        } else {
+            String::new()
+        };
+        let end = if line.one_reads { format!(" marker-end=\"url(#{id}-grey)\"") } else { String::new() };
+        format!(
+            "<g class=\"arrow grey {kind}\"><title>{title}</title><path class=\"reach\" d=\"{path}\"/>\
+             <path class=\"line\" d=\"{path}\"{start}{end}/></g>{label}",
+            title = line.title,
+            path = curve.path,
+            label = on_plate("arrow grey", &line.label, &line.title, area)
+        )
+    }
+
+    /// What everything takes.
+    fn area(&self) -> Area {
+        self.taken.iter().fold((0.0, 0.0, 0.0, 0.0), |all: Area, one| {
+            (all.0.min(one.0), all.1.min(one.1), all.2.max(one.2), all.3.max(one.3))
+        })
+    }
+}
+
+fn on_plate(class: &str, text: &str, title: &str, area: Area) -> String {
+    format!(
+        "<g class=\"{class}\"><title>{title}</title><rect class=\"plate\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" \
+         rx=\"4\"/><text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text></g>",
+        n(area.0),
+        n(area.1),
+        n(area.2 - area.0),
+        n(area.3 - area.1),
+        n((area.0 + area.2) / 2.0),
+        n((area.1 + area.3) / 2.0 + 4.2),
+        escape(text)
+    )
+}
+
+fn overlap(one: Area, other: Area) -> f64 {
+    let wide = (one.2.min(other.2) - one.0.max(other.0)).max(0.0);
+    let high = (one.3.min(other.3) - one.1.max(other.1)).max(0.0);
+    wide * high
+}
+
+fn quadratic(start: Point, middle: Point, end: Point, t: f64) -> Point {
+    let at = |a: f64, b: f64, c: f64| (1.0 - t) * (1.0 - t) * a + 2.0 * t * (1.0 - t) * b + t * t * c;
+    (at(start.0, middle.0, end.0), at(start.1, middle.1, end.1))
+}
+
+fn cubic(points: [Point; 4], t: f64) -> Point {
+    let s = 1.0 - t;
+    let at = |a: f64, b: f64, c: f64, d: f64| s * s * s * a + 3.0 * s * s * t * b + 3.0 * s * t * t * c + t * t * t * d;
+    let [a, b, c, d] = points;
+    (at(a.0, b.0, c.0, d.0), at(a.1, b.1, c.1, d.1))
+}
+
+/// Where a line from the middle of a node to a point leaves the node.
+fn edge_of(node: &Node, towards: Point) -> Point {
+    let (dx, dy) = (towards.0 - node.at.0, towards.1 - node.at.1);
+    let across = if dx == 0.0 { f64::INFINITY } else { (node.wide / 2.0 + 3.0) / dx.abs() };
+    let down = if dy == 0.0 { f64::INFINITY } else { (HIGH / 2.0 + 3.0) / dy.abs() };
+    let part = across.min(down).min(1.0);
+    (node.at.0 + dx * part, node.at.1 + dy * part)
+}
+
+/// From a program to another transaction of it: out of the drawing and back.
+fn looped(node: &Node, far: f64) -> Curve {
+    let (x, y) = node.at;
+    let side = if node.out.1 > 0.35 { 1.0 } else { -1.0 };
+    let base = y + side * (HIGH / 2.0 + 2.0);
+    let spread = (node.wide / 2.0 - 12.0).min(46.0);
+    let top = base + side * far * 1.25;
+    let points = [(x - spread, base), (x - spread * 1.2, top), (x + spread * 1.2, top), (x + spread, base)];
+    let [a, b, c, d] = points;
+    let path = format!("M{} {}C{} {} {} {} {} {}", n(a.0), n(a.1), n(b.0), n(b.1), n(c.0), n(c.1), n(d.0), n(d.1));
+    Curve { points: (0..=20).map(|step| cubic(points, f64::from(step) / 20.0)).collect(), path }
+}
+
+fn draw_node(report: &RobustReport, node: &Node, thick: &[Step]) -> String {
+    let known = &report.programs[node.program];
+    let is_hit = thick.iter().any(|step| step.from == node.program);
+    let mut title = format!("{}({})", known.name, known.parameters.join(", "));
+    if let Some(level) = &known.level {
+        title.push_str(&format!(", always at {level}"));
+    }
+    if known.is_marked {
+        title.push_str(", serializable");
+    }
+    let (x, y) = node.at;
+    format!(
+        "<g class=\"program{}\"><title>{}</title><rect class=\"box\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"8\"/>\
+         <text class=\"name\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text></g>",
+        if is_hit { " hit" } else { "" },
+        escape(&title),
+        n(x - node.wide / 2.0),
+        n(y - HIGH / 2.0),
+        n(node.wide),
+        n(HIGH),
+        n(x),
+        n(y + 5.0),
+        escape(&known.name)
+    )
+}
+
+fn markers(id: &str) -> String {
+    let marker = |name: &str, size: f64| {
+        format!(
+            "<marker id=\"{id}-{name}\" class=\"head {name}\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" \
+             markerWidth=\"{size}\" markerHeight=\"{size}\" markerUnits=\"userSpaceOnUse\" \
+             orient=\"auto-start-reverse\"><path d=\"M0 0L10 5L0 10z\"/></marker>"
+        )
+    };
+    format!("<defs>{}{}</defs>", marker("main", 13.0), marker("grey", 9.0))
+}
+
+/// What lines and arrows mean, with the height and the width that it needs.
+fn key(thin: &[Line], thick: &[Step], area: Area) -> (String, f64, f64) {
+    let mut words: Vec<(&str, &str, String)> = Vec::new();
+    for kind in DependencyKind::ALL {
+        if thick.iter().any(|step| step.kind == kind) {
+            let meaning = match kind {
+                DependencyKind::Session => "earlier to later in one session",
+                DependencyKind::WriteRead => "written here, read there",
+                DependencyKind::WriteWrite => "written here, overwritten there",
+                DependencyKind::ReadWrite => "read here, overwritten there",
+            };
+            words.push(("main", kind.letters(), format!("{}  {meaning}", kind.letters())));
+        }
+    }
+    if thin.iter().any(|line| line.one_reads || line.other_reads) {
+        words.push(("grey", "rw", "what one reads the other may overwrite, at the end with the arrow".to_owned()));
+    }
+    if thin.iter().any(|line| !line.one_reads && !line.other_reads) {
+        words.push(("grey", "ww", "both may write it".to_owned()));
+    }
+    let (mut out, mut high, mut wide) = (String::new(), 0.0, 0.0_f64);
+    for (class, kind, text) in &words {
+        high += 20.0;
+        let y = area.3 + 16.0 + high;
+        out.push_str(&format!(
+            "<g class=\"arrow {class} {kind}\"><path class=\"line\" d=\"M{} {y}h42\"/></g><text class=\"note\" x=\"{}\" \
+             y=\"{}\">{}</text>",
+            n(area.0),
+            n(area.0 + 52.0),
+            n(y + 4.0),
+            escape(text),
+            y = n(y)
+        ));
+        wide = wide.max(92.0 + chars(text, SMALL));
+    }
+    (out, if words.is_empty() { 0.0 } else { high + 16.0 }, wide)
+}

@@ -1,0 +1,76 @@
+//! What the text and the page of an application's robustness both say.
+
+use skew_model::robust::{RobustEdge, RobustReport, RobustVerdict, StatementAt};
+
+use crate::clean::count;
+
+/// `4 programs with 8 ways through them`
+pub(super) fn size(report: &RobustReport) -> String {
+    let ways: usize = report.programs.iter().map(|program| program.ways).sum();
+    format!("{} with {} through them", count(report.programs.len(), "program"), count(ways, "way"))
+}
+
+/// What else one should know.
+pub(super) fn notes(report: &RobustReport) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !report.sessions {
+        notes.push("the order of a session's transactions does not count".to_owned());
+    }
+    let marked: Vec<&str> =
+        report.programs.iter().filter(|program| program.is_marked).map(|program| program.name.as_str()).collect();
+    if !marked.is_empty() {
+        notes.push(format!("serializable among themselves: {}", marked.join(", ")));
+    }
+    let approximated = report.approximations.iter();
+    notes.extend(approximated.map(|one| format!("{}, line {}: {}", one.program, one.line, one.what)));
+    notes
+}
+
+/// The weakest levels at which every run is serializable, in a sentence; only if all levels were asked about.
+pub(super) fn weakest(report: &RobustReport) -> Option<String> {
+    let weakest = report.weakest();
+    (report.every_level && !weakest.is_empty())
+        .then(|| format!("The weakest at which every run is serializable: {}", weakest.join(", ")))
+}
+
+/// In one sentence, what was found at all levels.
+pub(super) fn closing(report: &RobustReport) -> String {
+    if let Some(weakest) = weakest(report) {
+        return weakest;
+    }
+    let of = |verdict: RobustVerdict| {
+        let levels = report.levels.iter().filter(|answer| answer.verdict == verdict);
+        levels.map(|answer| answer.level.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let parts: Vec<String> = RobustVerdict::ALL
+        .iter()
+        .map(|verdict| (verdict, of(*verdict)))
+        .filter(|(_, levels)| !levels.is_empty())
+        .map(|(verdict, levels)| format!("{} at {levels}", verdict.words()))
+        .collect();
+    let closing = parts.join("; ");
+    closing.chars().take(1).flat_map(char::to_uppercase).chain(closing.chars().skip(1)).collect()
+}
+
+/// A program's name, by its number.
+pub(super) fn program(report: &RobustReport, number: usize) -> &str {
+    report.programs.get(number).map_or("?", |program| program.name.as_str())
+}
+
+/// `withdraw, line 5: SELECT …`
+pub(super) fn statement(report: &RobustReport, number: usize, at: &StatementAt) -> String {
+    format!("{}, line {}: {}", program(report, number), at.line, at.text)
+}
+
+/// `rw(account.balance)`
+pub(super) fn label(edge: &RobustEdge) -> String {
+    match edge.about.is_empty() {
+        true => edge.kind.letters().to_owned(),
+        false => format!("{}({})", edge.kind.letters(), edge.about),
+    }
+}
+
+/// `not robust at si[write-skew]`
+pub(super) fn found_head(run: &skew_model::robust::FoundRun) -> String {
+    format!("not robust at {}[{}]", run.level, run.anomaly.as_deref().unwrap_or("cycle"))
+}
