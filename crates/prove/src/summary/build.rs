@@ -3,14 +3,18 @@
 use std::collections::BTreeSet;
 
 use skew_sql::app::App;
-use skew_sql::catalog::Catalog;
+use skew_sql::catalog::{Catalog, Oid};
 use skew_sql::error::Result;
+use skew_sql::ir::Expr;
 use skew_sql::plpgsql::bound::Program as Body;
 use skew_sql::session::Database;
 
+use super::facts::RowConditions;
+use super::formula::{Formula, Known};
 use super::paths::Walk;
+use super::query::{Look, Slot};
 use super::terms::State;
-use super::{Approximation, Facts, Parameter, Path, Program, Summary, TermKind};
+use super::{AccessKind, Approximation, Facts, Outcome, Parameter, Path, Program, Summary, TermKind};
 
 /// Whether what a transaction has found it finds again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +31,12 @@ impl Summary {
         let catalog = database.catalog();
         let mut connection = database.connect(skew_sql::session::Client::new("postgres", "robust"));
         let mut facts = Facts::of(&catalog);
+        let tables: Vec<Oid> = facts.tables.keys().copied().collect();
+        for table in tables {
+            let checks = connection.checks(table)?;
+            let conditions = row_conditions(table, &checks, &facts, &catalog);
+            facts.tables.entry(table).and_modify(|facts| facts.checks = conditions);
+        }
         let mut programs = Vec::new();
         for program in &app.programs {
             let body = connection.program(&skew_sql::types::quote::identifier(&program.name))?;
@@ -90,6 +100,24 @@ fn summarize(
         paths,
         approximations: walk.approximations.into_iter().collect(),
     }
+}
+
+/// What CHECK constraints say: they are true or NULL of every row.
+fn row_conditions(table: Oid, checks: &[Expr], facts: &Facts, catalog: &Catalog) -> RowConditions {
+    let mut state = State::default();
+    let mut approximations = BTreeSet::new();
+    let mut look = Look::new(&mut state, facts, catalog, &mut approximations);
+    let row = look.access(table, AccessKind::Select);
+    for (column, typed) in facts.table(table).iter().flat_map(|facts| facts.types.iter().enumerate()) {
+        look.state.read(row, column, Some(*typed), true);
+    }
+    let formulas: Vec<Formula> = checks.iter().map(|check| look.formula(check, &[Slot::Row(row)], None)).collect();
+    // Who stands for a row is there.
+    state.accesses[row].outcome = Outcome::Found;
+    for formula in &formulas {
+        state.assume(formula, Known { is: true, or_null: true }, facts);
+    }
+    RowConditions { terms: state.terms, conditions: state.conditions }
 }
 
 fn beginning(body: &Body) -> State {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use skew_sql::catalog::{Catalog, IndexKeyKind, Oid, RelationKind};
 use skew_sql::types::Typed;
 
-use super::{AccessKind, Cell, Program};
+use super::{AccessKind, Cell, Condition, Program, Term};
 
 /// What is known about all tables.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +37,17 @@ pub struct TableFacts {
     pub not_null: Vec<bool>,
     /// Columns that refer to a row of another table, which is there: columns, the other table, its columns.
     pub references: Vec<(Vec<usize>, Oid, Vec<usize>)>,
+    /// What is understood of its CHECK constraints.
+    pub checks: RowConditions,
+}
+
+/// Conditions over the columns of one row, which are [`Read`](super::TermKind::Read) by an access 0.
+#[derive(Clone, Debug, Default)]
+pub struct RowConditions {
+    /// The values.
+    pub terms: Vec<Term>,
+    /// What holds of them; NULL is allowed where a constraint allows it.
+    pub conditions: Vec<Condition>,
 }
 
 impl Facts {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::facts::TableFacts;
+use super::facts::{RowConditions, TableFacts};
 use super::{Access, AccessKind, Cell, Condition, Facts, Outcome, Path, Program, Summary, TermId, TermKind};
 
 impl Summary {
@@ -11,6 +11,9 @@ impl Summary {
         let mut out = String::new();
         for table in self.facts.tables.values() {
             let _ = writeln!(out, "table {}: {}", table.name, table_words(table));
+            if !table.checks.conditions.is_empty() {
+                let _ = writeln!(out, "  checks {}", table.checks.print(table));
+            }
         }
         for program in &self.programs {
             let _ = write!(out, "\n{}", program.print(&self.facts));
@@ -40,6 +43,31 @@ fn table_words(table: &TableFacts) -> String {
         false => words.push(format!("changing: {}", names(&table.updated.iter().copied().collect::<Vec<_>>()))),
     }
     words.join("; ")
+}
+
+impl RowConditions {
+    fn print(&self, table: &TableFacts) -> String {
+        let words = self.conditions.iter().map(|condition| {
+            let (left, right) = (self.term(condition.left, table), self.term(condition.right, table));
+            let or_null = if condition.or_null { " or NULL" } else { "" };
+            format!("{left} {} {right}{or_null}", condition.comparison.symbol())
+        });
+        words.collect::<Vec<_>>().join(", ")
+    }
+
+    fn term(&self, term: TermId, table: &TableFacts) -> String {
+        let of = |term: TermId| self.term(term, table);
+        match &self.terms[term].kind {
+            TermKind::Constant(text) => text.clone(),
+            TermKind::Read { column, .. } => table.column(*column).to_owned(),
+            TermKind::Plus(base, by) => format!("{} + {by}", of(*base)),
+            TermKind::Sum(one, other) => format!("{} + {}", of(*one), of(*other)),
+            TermKind::Difference(one, other) => format!("{} - ({})", of(*one), of(*other)),
+            TermKind::Times(one, by) => format!("({}) * {by}", of(*one)),
+            TermKind::Null => "NULL".to_owned(),
+            TermKind::Parameter(_) | TermKind::Fresh | TermKind::Unknown => "?".to_owned(),
+        }
+    }
 }
 
 impl Program {

@@ -44,6 +44,20 @@ pub(super) struct Look<'a> {
     pub(super) changed: Option<usize>,
 }
 
+impl<'a> Look<'a> {
+    /// Looks at something outside of a body.
+    pub(super) fn new(
+        state: &'a mut State,
+        facts: &'a Facts,
+        catalog: &'a Catalog,
+        approximations: &'a mut BTreeSet<Approximation>,
+    ) -> Look<'a> {
+        let statement = Arc::from("");
+        let ctes = BTreeMap::new();
+        Look { state, facts, catalog, line: 0, statement, parameters: &[], approximations, ctes, changed: None }
+    }
+}
+
 impl Look<'_> {
     /// A whole statement: the values of its one row.
     pub(super) fn query(&mut self, query: &Query, around: Option<&Around<'_>>) -> Vec<TermId> {

@@ -173,3 +173,12 @@ fn a_conversion_that_changes_values_makes_another_value() {
     let text = ways("BEGIN DELETE FROM account WHERE name = z::varchar(2); END");
     assert!(text.contains("delete account(name = ?)"), "{text}");
 }
+
+#[test]
+fn checks_hold_of_every_row_unless_they_are_null() {
+    let text = summary(
+        "CREATE TABLE t (a int PRIMARY KEY, b int NOT NULL CHECK (b >= 0), c int CHECK (c < b - 1 AND c IN (1, 2)));",
+        Reading::Once,
+    );
+    assert!(text.contains("\n  checks 0 <= b, c < b + -1 or NULL\n"), "{text}");
+}

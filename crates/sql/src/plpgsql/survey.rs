@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::bind::{Binder, Clause, Params};
 use crate::catalog::Oid;
 use crate::error::{Result, SqlError};
-use crate::ir::Output;
+use crate::ir::{Expr, Output};
 use crate::plpgsql::ast::ExpressionKind;
 use crate::plpgsql::bound::{
     Against, Block, BoundExpression, BoundSql, Dynamic, Expression, Into, Opened, Over, Program, Raised, Rows, Scope,
@@ -37,6 +37,15 @@ impl Connection {
             }
             Ready::Sql(_) => Err(SqlError::unsupported("the program of a function that is not in PL/pgSQL")),
         }
+    }
+
+    /// The CHECK constraints of a table, over a row of it in slot 0.
+    pub fn checks(&mut self, table: Oid) -> Result<Vec<Expr>> {
+        let inner = self.database.inner.clone();
+        let mut world = World::new(inner.hold(), &mut self.session);
+        let relation = world.relation(table)?;
+        let checks = crate::storage::world::as_table(&relation)?.checks.clone();
+        checks.iter().map(|check| world.bind_row_expression(&check.condition.ast, &relation)).collect()
     }
 }
 
