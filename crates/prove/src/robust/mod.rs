@@ -28,11 +28,23 @@ pub struct Question {
     pub programs: Vec<String>,
     /// Programs that run serializably, by name, besides those that ask for it.
     pub serializable: Vec<String>,
+    /// What transactions conflict about.
+    pub dependencies: Dependencies,
+}
+
+/// What transactions conflict about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Dependencies {
+    /// Columns of rows: who reads one is not in the way of who changes another one.
+    #[default]
+    Columns,
+    /// Whole rows.
+    Rows,
 }
 
 impl Default for Question {
     fn default() -> Question {
-        Question { sessions: true, programs: Vec::new(), serializable: Vec::new() }
+        Question { sessions: true, programs: Vec::new(), serializable: Vec::new(), dependencies: Dependencies::Columns }
     }
 }
 
@@ -109,7 +121,14 @@ impl Robustness {
     /// The cycles that a level allows; none means that every run is serializable.
     pub fn cycles(&self, level: Level, question: &Question) -> Searched {
         let Some(rules) = Rules::of(level, question.sessions) else { return Searched::default() };
-        let summary = self.summary(level);
+        let by_rows;
+        let summary = match question.dependencies {
+            Dependencies::Columns => self.summary(level),
+            Dependencies::Rows => {
+                by_rows = self.summary(level).by_rows();
+                &by_rows
+            }
+        };
         let is_asked = |name: &String| question.programs.is_empty() || question.programs.contains(name);
         let programs: Vec<usize> =
             (0..summary.programs.len()).filter(|at| is_asked(&summary.programs[*at].name)).collect();

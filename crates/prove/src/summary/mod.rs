@@ -14,6 +14,7 @@ mod formula;
 mod paths;
 pub mod print;
 mod query;
+mod rows;
 mod terms;
 pub(crate) mod values;
 

@@ -2,7 +2,7 @@
 //! every run is serializable.
 
 use skew_model::Level;
-use skew_prove::robust::{Question, Robustness};
+use skew_prove::robust::{Dependencies, Question, Robustness};
 use skew_prove::suspect::Suspect;
 
 use crate::{example, load};
@@ -84,4 +84,21 @@ fn parts_of_smallbank_at_mvrc() {
         vec!["balance", "transact_saving"],
     ];
     assert_eq!(sets.sets, expected);
+}
+
+/// Vandevoort, Ketsman, Koch and Neven, EDBT 2023: the same of TPC-C, with conflicts about rows, and about columns with
+/// foreign keys.
+#[test]
+fn parts_of_tpcc_at_mvrc() {
+    let (database, app) = load(&example("tpcc.sql"));
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    let sets = |dependencies| {
+        let question = Question { dependencies, ..without_sessions() };
+        let found = robustness.largest_robust_sets(Level::Mvrc, &question);
+        assert_eq!(found.limit, None);
+        found.sets
+    };
+    assert_eq!(sets(Dependencies::Rows), [vec!["order_status", "stock_level"], vec!["new_order"]]);
+    let by_columns = [vec!["order_status", "payment", "stock_level"], vec!["new_order", "payment"]];
+    assert_eq!(sets(Dependencies::Columns), by_columns);
 }
