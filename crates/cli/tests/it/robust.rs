@@ -44,6 +44,9 @@ fn a_program_that_is_marked_runs_serializably() {
 fn the_largest_robust_sets() {
     let sets = skew(&["robust", "examples/apps/counter.sql", "--level", "mvrc", "--subsets"]);
     assert!(sets.out.contains("robust together at mvrc:\n  read_views\n"), "{}", sets.out);
+    let words = ["robust", "examples/apps/tpcc.sql", "--level", "mvrc", "--subsets", "--dependencies", "rows"];
+    let rows = skew(&[&words[..], &["--sessions", "off", "--max-time", "0"]].concat());
+    assert!(rows.out.contains("robust together at mvrc:\n  order_status, stock_level\n  new_order\n"), "{}", rows.out);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use skew_model::robust::{RobustReport, RobustVerdict};
 use skew_model::{History, Level, Violation};
 use skew_prove::confirm::{Found, Limits};
 use skew_prove::robust::answer::{Answer, Effort};
-use skew_prove::robust::{LEVELS, Question, Robustness};
+use skew_prove::robust::{Dependencies, LEVELS, Question, Robustness};
 use skew_prove::suspect::Suspect;
 use skew_server::script::Script;
 use skew_sql::app::App;
@@ -68,6 +68,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t = Sessions::On)]
     sessions: Sessions,
 
+    /// What transactions conflict about: columns of rows, or whole rows
+    #[arg(long, value_enum, default_value_t = DependenciesArgument::Columns)]
+    dependencies: DependenciesArgument,
+
     /// Look for a run of every cycle, not only until one is found at a level
     #[arg(long)]
     all: bool,
@@ -97,6 +101,12 @@ pub(crate) struct Arguments {
 enum Sessions {
     On,
     Off,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DependenciesArgument {
+    Columns,
+    Rows,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -233,6 +243,10 @@ fn question(arguments: &Arguments, app: &App) -> Result<Question, String> {
     Ok(Question {
         sessions: arguments.sessions == Sessions::On,
         serializable: arguments.marks.clone(),
+        dependencies: match arguments.dependencies {
+            DependenciesArgument::Columns => Dependencies::Columns,
+            DependenciesArgument::Rows => Dependencies::Rows,
+        },
         ..Question::default()
     })
 }
