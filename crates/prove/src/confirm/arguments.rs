@@ -74,7 +74,7 @@ pub(super) fn clients(
     loop {
         let calls = classes.calls(case, &candidates, &chosen, &catalog);
         for call in &calls {
-            footprints.of(database, app, call)?;
+            footprints.make(database, app, call)?;
         }
         let cost: u32 = chosen.iter().zip(&candidates).map(|(at, values)| values[*at].cost).sum();
         let score = 64 * (score(case, &calls, footprints) - classes.alike(&candidates, &chosen)) - i64::from(cost);
@@ -144,7 +144,9 @@ struct Classes {
 impl Classes {
     fn of(case: Case<'_>) -> Classes {
         let mut same = Same::default();
-        for (one, other) in &case.suspect.equal {
+        // What is another value in each round of a loop is the same in one of them only.
+        let is_one = |place: &Place| case.path(place.call).terms.get(place.term).is_none_or(|term| !term.looped);
+        for (one, other) in case.suspect.equal.iter().filter(|(one, other)| is_one(one) && is_one(other)) {
             same.join(*one, *other);
         }
         let mut numbers: BTreeMap<Place, usize> = BTreeMap::new();

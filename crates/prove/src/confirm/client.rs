@@ -22,7 +22,7 @@ impl Arrangement {
     pub(super) fn all(suspect: &Suspect) -> Vec<Arrangement> {
         let first = Arrangement::of(suspect);
         let mut all = vec![first.clone()];
-        if matches!(suspect.level, Level::Ru | Level::Rc | Level::Ec) && first.sessions.len() > 1 {
+        if matches!(suspect.level, Level::Ru | Level::Rc) && first.sessions.len() > 1 {
             let calls = first.calls();
             let back = calls.iter().rev().copied().collect();
             all.extend([calls, back].map(|calls| Arrangement { sessions: vec![calls] }));
@@ -105,6 +105,12 @@ fn order(suspect: &Suspect) -> Vec<usize> {
         order.push(left.remove(best));
     }
     order
+}
+
+/// The level that the store runs a client at. It has sessions at every level; where each call has a session of its own,
+/// what `ra` shows is what `ec` shows.
+pub(super) fn run_at(level: Level) -> Level {
+    if level == Level::Ec { Level::Ra } else { level }
 }
 
 /// As `skew explore` reads it.

@@ -27,6 +27,7 @@ use skew_sql::error::Result;
 use skew_sql::explore::Client;
 use skew_sql::session::Database;
 
+use self::search::Ground;
 use crate::summary::Summary;
 use crate::suspect::Suspect;
 
@@ -96,7 +97,21 @@ pub fn confirm(
     suspect: &Suspect,
     limits: Limits,
 ) -> Result<Confirmation> {
-    search::confirm(database, app, summary, suspect, limits)
+    search::confirm(&mut Ground::new(database, app, summary)?, suspect, limits)
+}
+
+/// The same for several suspects, each for a short time before any is tried for longer: for so long together, and until
+/// one is found unless `all` are asked for. `None`: it was not tried.
+pub fn confirm_all(
+    database: &Database,
+    app: &App,
+    summary: &Summary,
+    suspects: &[Suspect],
+    each: Limits,
+    together: Duration,
+    all: bool,
+) -> Result<Vec<Option<Confirmation>>> {
+    search::confirm_all(&mut Ground::new(database, app, summary)?, suspects, each, together, all)
 }
 
 impl Found {
@@ -108,7 +123,8 @@ impl Found {
     /// The command that shows it again.
     pub fn command(&self, file: &str) -> String {
         let setup: String = self.setup.iter().map(|statement| format!(" --first {}", shell(statement))).collect();
-        format!("skew explore {file}{setup} --client {} --level {}", shell(&self.client_text()), self.level)
+        let level = client::run_at(self.level);
+        format!("skew explore {file}{setup} --client {} --level {level}", shell(&self.client_text()))
     }
 
     /// The same on a PostgreSQL that holds the application: statements, each with the session that it goes to (`-- T1`), in

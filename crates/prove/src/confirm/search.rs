@@ -1,7 +1,8 @@
 //! The runs: clients with arguments, until one shows a history inside the level and outside `ser`.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use skew_check::{Checker, Options};
 use skew_model::{History, Level, Scope};
@@ -9,11 +10,12 @@ use skew_sql::app::App;
 use skew_sql::catalog::Oid;
 use skew_sql::error::Result;
 use skew_sql::explore::{Watch, run};
+use skew_sql::session::guide::Guide;
 use skew_sql::session::{Client, Database};
 use skew_sql::types::quote;
 
-use super::arguments::{Calls, Case, clients};
-use super::client::Arrangement;
+use super::arguments::{Calls, Case, Clients, clients};
+use super::client::{Arrangement, run_at};
 use super::footprint::Footprints;
 use super::rows::{self, Rows};
 use super::{Confirmation, Found, Limits, Tried};
@@ -22,18 +24,41 @@ use crate::suspect::Suspect;
 
 /// So many runs of each client come before any client gets more.
 const FIRST_RUNS: u64 = 24;
+/// So many clients of a suspect are tried before other suspects have their turn.
+const FIRST_CLIENTS: usize = 6;
 /// So many runs may show that a call is not needed.
 const RUNS_WITHOUT: u64 = 64;
 
-/// One suspect's search.
-struct Search<'a> {
+/// Where suspects are tried: what does not change from one to the next.
+pub(super) struct Ground<'a> {
     database: &'a Database,
     app: &'a App,
+    summary: &'a Summary,
+    rows: Rows,
+    footprints: Footprints,
+}
+
+/// One suspect's search, which can be left and gone on with.
+pub(super) struct Search<'a> {
     case: Case<'a>,
     limits: Limits,
+    /// How long it took before it was left.
+    spent: Duration,
     started: Instant,
-    footprints: Footprints,
     tried: Tried,
+    clients: Option<Clients>,
+    /// What was not tried yet, the most promising first.
+    fresh: VecDeque<Attempt>,
+    /// What was tried for a while.
+    open: VecDeque<Attempt>,
+}
+
+/// A client whose runs are made one after the other.
+struct Attempt {
+    arrangement: Arrangement,
+    /// The client's number among those that are worth running.
+    client: usize,
+    guide: Arc<Mutex<Guide>>,
 }
 
 /// What the runs of a client came to.
@@ -46,28 +71,41 @@ enum Seen {
     More,
 }
 
-pub(super) fn confirm(
-    database: &Database,
-    app: &App,
-    summary: &Summary,
-    suspect: &Suspect,
-    limits: Limits,
-) -> Result<Confirmation> {
-    let case = Case { summary, suspect };
-    let watch = Arc::new(Watch::start(limits.time));
-    let (footprints, tried) = (Footprints::new(watch), Tried::default());
-    let mut search = Search { database, app, case, limits, started: Instant::now(), footprints, tried };
-    let rows = Rows::read(database, summary)?;
-    let mut answer = search.with_rows(&rows)?;
-    if matches!(answer, Confirmation::NotFound { .. }) {
-        let needed = needed_tables(case);
-        let setup = rows::made_up(&needed, &rows, &summary.facts, &database.catalog());
-        if !setup.is_empty() {
-            answer = search.with_setup(&setup, answer)?;
+pub(super) fn confirm(ground: &mut Ground<'_>, suspect: &Suspect, limits: Limits) -> Result<Confirmation> {
+    let summary = ground.summary;
+    let mut search = Search::new(Case { summary, suspect }, limits);
+    let answer = search.look(ground)?;
+    ground.leave()?;
+    Ok(answer)
+}
+
+/// All of them, each for a short time before any is tried for longer. `None`: not tried.
+pub(super) fn confirm_all(
+    ground: &mut Ground<'_>,
+    suspects: &[Suspect],
+    each: Limits,
+    together: Duration,
+    all: bool,
+) -> Result<Vec<Option<Confirmation>>> {
+    let (summary, started) = (ground.summary, Instant::now());
+    let mut answers: Vec<Option<Confirmation>> = vec![None; suspects.len()];
+    let mut searches: Vec<Search> =
+        suspects.iter().map(|suspect| Search::new(Case { summary, suspect }, each)).collect();
+    let is_found = |answer: &Option<Confirmation>| matches!(answer, Some(Confirmation::Found(_)));
+    for is_first in [true, false] {
+        for (search, answer) in searches.iter_mut().zip(&mut answers) {
+            if started.elapsed() > together || is_found(answer) {
+                continue;
+            }
+            *answer = Some(if is_first { search.first_look(ground)? } else { search.look(ground)? });
+            if is_found(answer) && !all {
+                ground.leave()?;
+                return Ok(answers);
+            }
         }
     }
-    database.begin_guided_run(suspect.level, Arc::new(Mutex::default()))?;
-    Ok(answer)
+    ground.leave()?;
+    Ok(answers)
 }
 
 /// The tables in which the suspect's calls look for rows.
@@ -80,48 +118,136 @@ fn needed_tables(case: Case<'_>) -> Vec<Oid> {
     tables
 }
 
-impl Search<'_> {
-    /// Looks for a run that begins with these rows.
-    fn with_rows(&mut self, rows: &Rows) -> Result<Confirmation> {
-        let clients = clients(self.case, rows, self.database, self.app, &mut self.footprints)?;
-        self.tried.alone = self.footprints.runs;
-        let unmet = clients.unmet.map_or_else(String::new, |unmet| format!("; {unmet}"));
-        let count = clients.list.len();
-        let mut open = Vec::new();
+impl<'a> Ground<'a> {
+    pub(super) fn new(database: &'a Database, app: &'a App, summary: &'a Summary) -> Result<Ground<'a>> {
+        let rows = Rows::read(database, summary)?;
+        let footprints = Footprints::new(Arc::new(Watch::start(Duration::ZERO)));
+        Ok(Ground { database, app, summary, rows, footprints })
+    }
+
+    /// The database is at its checkpoint again.
+    fn leave(&self) -> Result<()> {
+        self.database.begin_guided_run(Level::Ser, Arc::new(Mutex::default()))
+    }
+}
+
+impl<'a> Search<'a> {
+    fn new(case: Case<'a>, limits: Limits) -> Search<'a> {
+        Search {
+            case,
+            limits,
+            spent: Duration::ZERO,
+            started: Instant::now(),
+            tried: Tried::default(),
+            clients: None,
+            fresh: VecDeque::new(),
+            open: VecDeque::new(),
+        }
+    }
+
+    /// Tries what promises most.
+    fn first_look(&mut self, ground: &mut Ground<'_>) -> Result<Confirmation> {
+        self.go_on(ground);
+        self.prepare(ground)?;
+        let answer = match self.try_fresh(ground, FIRST_CLIENTS)? {
+            Some(found) => found,
+            None => self.not_found(format!("only {} runs were tried", self.tried.runs)),
+        };
+        self.spent += self.started.elapsed();
+        Ok(answer)
+    }
+
+    /// Tries everything, within the limits.
+    fn look(&mut self, ground: &mut Ground<'_>) -> Result<Confirmation> {
+        self.go_on(ground);
+        let mut answer = self.with_rows(ground)?;
+        if matches!(answer, Confirmation::NotFound { .. }) {
+            let needed = needed_tables(self.case);
+            let setup = rows::made_up(&needed, &ground.rows, &ground.summary.facts, &ground.database.catalog());
+            if !setup.is_empty() {
+                answer = self.with_setup(ground, &setup, answer)?;
+            }
+        }
+        Ok(answer)
+    }
+
+    fn go_on(&mut self, ground: &mut Ground<'_>) {
+        self.started = Instant::now();
+        ground.footprints.watch = Arc::new(Watch::start(self.limits.time.saturating_sub(self.spent)));
+    }
+
+    /// Chooses arguments.
+    fn prepare(&mut self, ground: &mut Ground<'_>) -> Result<()> {
+        if self.clients.is_some() {
+            return Ok(());
+        }
+        let before = ground.footprints.runs;
+        let clients = clients(self.case, &ground.rows, ground.database, ground.app, &mut ground.footprints)?;
+        self.tried.alone += ground.footprints.runs - before;
         for arrangement in Arrangement::all(self.case.suspect) {
-            for calls in &clients.list {
-                self.tried.clients += 1;
-                match self.runs(&arrangement, calls, FIRST_RUNS)? {
-                    Seen::Hit(history) => return self.found(arrangement, calls, *history),
-                    Seen::Nothing => {}
-                    Seen::More => open.push((arrangement.clone(), calls)),
-                }
-                if let Some(limit) = self.limit() {
-                    return Ok(self
-                        .not_found(format!("none of the runs that were tried is outside ser, up to {limit}{unmet}")));
-                }
-            }
+            self.fresh.extend((0..clients.list.len()).map(|client| Attempt {
+                guide: Arc::new(Mutex::new(arrangement.guide(self.case.suspect))),
+                arrangement: arrangement.clone(),
+                client,
+            }));
         }
-        for (arrangement, calls) in open {
-            match self.runs(&arrangement, calls, self.limits.runs)? {
-                Seen::Hit(history) => return self.found(arrangement, calls, *history),
+        self.clients = Some(clients);
+        Ok(())
+    }
+
+    /// Looks for a run that begins with the rows that are there.
+    fn with_rows(&mut self, ground: &mut Ground<'_>) -> Result<Confirmation> {
+        self.prepare(ground)?;
+        if let Some(found) = self.try_fresh(ground, usize::MAX)? {
+            return Ok(found);
+        }
+        while self.limit().is_none()
+            && let Some(attempt) = self.open.pop_front()
+        {
+            match self.runs(ground, &attempt, self.limits.runs)? {
+                Seen::Hit(history) => return self.found(ground, attempt, *history),
                 Seen::Nothing => {}
-                Seen::More => {
-                    let limit = self.limit().unwrap_or_else(|| format!("{} runs", self.tried.runs));
-                    return Ok(self
-                        .not_found(format!("none of the runs that were tried is outside ser, up to {limit}{unmet}")));
-                }
+                Seen::More => self.open.push_back(attempt),
             }
         }
-        let level = self.case.suspect.level;
+        let clients = self.clients.as_ref();
+        let unmet = clients.and_then(|clients| clients.unmet.as_ref());
+        let unmet = unmet.map_or_else(String::new, |unmet| format!("; {unmet}"));
+        if let Some(limit) = self.limit() {
+            return Ok(self.not_found(format!("none of the runs that were tried is outside ser, up to {limit}{unmet}")));
+        }
+        let (count, level) = (clients.map_or(0, |clients| clients.list.len()), self.case.suspect.level);
         let choices = if count == 1 { "choice" } else { "choices" };
         Ok(self.not_found(format!("with {count} {choices} of arguments, every run at {level} is serializable{unmet}")))
     }
 
+    /// Tries so many clients that were not tried yet, each for a while.
+    fn try_fresh(&mut self, ground: &mut Ground<'_>, most: usize) -> Result<Option<Confirmation>> {
+        for _ in 0..most {
+            if self.limit().is_some() {
+                break;
+            }
+            let Some(attempt) = self.fresh.pop_front() else { break };
+            self.tried.clients += 1;
+            match self.runs(ground, &attempt, FIRST_RUNS)? {
+                Seen::Hit(history) => return self.found(ground, attempt, *history).map(Some),
+                Seen::Nothing => {}
+                Seen::More => self.open.push_back(attempt),
+            }
+        }
+        Ok(None)
+    }
+
     /// The same with rows for tables that have none; the tables are empty again afterwards.
-    fn with_setup(&mut self, setup: &[(Oid, String)], without: Confirmation) -> Result<Confirmation> {
-        self.database.begin_guided_run(Level::Ser, Arc::new(Mutex::default()))?;
-        let mut connection = self.database.connect(Client::new("postgres", "robust"));
+    fn with_setup(
+        &mut self,
+        ground: &mut Ground<'_>,
+        setup: &[(Oid, String)],
+        without: Confirmation,
+    ) -> Result<Confirmation> {
+        let database = ground.database;
+        ground.leave()?;
+        let mut connection = database.connect(Client::new("postgres", "robust"));
         let mut done = Vec::new();
         for (table, statement) in setup {
             // A constraint may refuse what is made up.
@@ -133,12 +259,15 @@ impl Search<'_> {
         if done.is_empty() {
             return Ok(without);
         }
-        self.database.checkpoint()?;
-        self.footprints.forget();
-        let rows = Rows::read(self.database, self.case.summary)?;
-        let answer = self.with_rows(&rows);
-        self.database.begin_guided_run(Level::Ser, Arc::new(Mutex::default()))?;
-        let mut connection = self.database.connect(Client::new("postgres", "robust"));
+        database.checkpoint()?;
+        let mut filled = Ground::new(database, ground.app, ground.summary)?;
+        filled.footprints.watch = Arc::clone(&ground.footprints.watch);
+        self.clients = None;
+        self.fresh.clear();
+        self.open.clear();
+        let answer = self.with_rows(&mut filled);
+        ground.leave()?;
+        let mut connection = database.connect(Client::new("postgres", "robust"));
         let mut tables: Vec<Oid> = done.iter().rev().map(|(table, _)| *table).collect();
         tables.dedup();
         for table in tables {
@@ -146,7 +275,7 @@ impl Search<'_> {
             rows::query(&mut connection, &format!("DELETE FROM {}", quote::identifier(name)))?;
         }
         drop(connection);
-        self.database.checkpoint()?;
+        database.checkpoint()?;
         let mut answer = answer?;
         if let Confirmation::Found(found) = &mut answer {
             found.setup = done.into_iter().map(|(_, statement)| statement).collect();
@@ -155,48 +284,56 @@ impl Search<'_> {
     }
 
     /// Runs a client until a run shows something.
-    fn runs(&mut self, arrangement: &Arrangement, calls: &Calls, most: u64) -> Result<Seen> {
-        let level = self.case.suspect.level;
-        let client = arrangement.client(calls);
-        let guide = Arc::new(Mutex::new(arrangement.guide(self.case.suspect)));
+    fn runs(&mut self, ground: &Ground<'_>, attempt: &Attempt, most: u64) -> Result<Seen> {
+        let level = run_at(self.case.suspect.level);
+        let client = attempt.arrangement.client(self.calls(attempt));
         for _ in 0..most {
             if self.limit().is_some() {
                 return Ok(Seen::More);
             }
             self.tried.runs += 1;
-            let ran = run(self.database, self.app, &client, level, &guide, &self.footprints.watch)?;
-            if !ran.was_refused && self.is_outside_ser(&ran.history) {
+            let ran = run(ground.database, ground.app, &client, level, &attempt.guide, &ground.footprints.watch)?;
+            if !ran.was_refused && self.is_outside_ser(ground.app, &ran.history) {
                 return Ok(Seen::Hit(Box::new(ran.history)));
             }
-            if !guide.lock().unwrap_or_else(PoisonError::into_inner).next_run() {
+            if !attempt.guide.lock().unwrap_or_else(PoisonError::into_inner).next_run() {
                 return Ok(Seen::Nothing);
             }
         }
         Ok(Seen::More)
     }
 
+    fn calls(&self, attempt: &Attempt) -> &Calls {
+        let clients = self.clients.as_ref().expect("attempts are made of clients");
+        &clients.list[attempt.client]
+    }
+
     /// Whether a history is not serializable, and inside the level: the store promises that, and it is checked again.
-    fn is_outside_ser(&self, history: &History) -> bool {
+    fn is_outside_ser(&self, app: &App, history: &History) -> bool {
         let checker = Checker::new(history, Options { verify: true, ..Options::default() });
         if checker.holds(Scope::Level(Level::Ser)) != Some(false) {
             return false;
         }
-        let has_levels = self.app.programs.iter().any(|program| program.level.is_some());
+        let has_levels = app.programs.iter().any(|program| program.level.is_some());
         let inside = if has_levels { Scope::Declared } else { Scope::Level(self.case.suspect.level) };
         checker.holds(inside) == Some(true)
     }
 
     /// Leaves out the calls that are not needed.
-    fn found(&mut self, mut arrangement: Arrangement, calls: &Calls, mut history: History) -> Result<Confirmation> {
+    fn found(&mut self, ground: &Ground<'_>, attempt: Attempt, mut history: History) -> Result<Confirmation> {
+        let Attempt { mut arrangement, client, .. } = attempt;
         for call in arrangement.calls() {
             let fewer = arrangement.without(call);
             if fewer.calls().len() < 2 {
                 break;
             }
-            if let Seen::Hit(shorter) = self.runs(&fewer, calls, RUNS_WITHOUT)? {
-                (arrangement, history) = (fewer, *shorter);
+            let guide = Arc::new(Mutex::new(fewer.guide(self.case.suspect)));
+            let shorter = Attempt { arrangement: fewer, client, guide };
+            if let Seen::Hit(shown) = self.runs(ground, &shorter, RUNS_WITHOUT)? {
+                (arrangement, history) = (shorter.arrangement, *shown);
             }
         }
+        let calls = &self.clients.as_ref().expect("attempts are made of clients").list[client];
         Ok(Confirmation::Found(Box::new(Found {
             level: self.case.suspect.level,
             client: arrangement.client(calls),
@@ -216,6 +353,6 @@ impl Search<'_> {
         if self.tried.runs >= self.limits.runs {
             return Some(format!("{} runs", self.limits.runs));
         }
-        (self.started.elapsed() > self.limits.time).then(|| format!("{} ms", self.limits.time.as_millis()))
+        (self.spent + self.started.elapsed() > self.limits.time).then(|| format!("{} ms", self.limits.time.as_millis()))
     }
 }

@@ -1,13 +1,13 @@
 //! The answer at one level: what the graph says, and what runs show of it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use skew_model::Level;
 use skew_sql::app::App;
 use skew_sql::error::Result;
 use skew_sql::session::Database;
 
-use crate::confirm::{Confirmation, Found, Limits, confirm};
+use crate::confirm::{Confirmation, Found, Limits, confirm_all};
 use crate::robust::{Question, Robustness};
 use crate::suspect::Suspect;
 
@@ -84,18 +84,23 @@ impl Robustness {
         }
         answer.found = stronger.iter().filter(|(_, found)| found.level.implies(level)).cloned().collect();
         let app = with_levels(app, question);
-        let started = Instant::now();
-        for suspect in searched.suspects {
-            let is_enough = !answer.found.is_empty() && !effort.all;
-            if is_enough || started.elapsed() > effort.level {
-                answer.possible.push((suspect, String::new()));
-                continue;
+        let is_known_already = !answer.found.is_empty() && !effort.all;
+        let tried = match is_known_already {
+            true => vec![None; searched.suspects.len()],
+            false => {
+                let (summary, suspects) = (self.summary(level), &searched.suspects);
+                confirm_all(database, &app, summary, suspects, effort.each, effort.level, effort.all)?
             }
-            match confirm(database, &app, self.summary(level), &suspect, effort.each)? {
+        };
+        for (suspect, confirmation) in searched.suspects.into_iter().zip(tried) {
+            match confirmation {
                 // Where not all calls are needed, another cycle may have come to the same run.
-                Confirmation::Found(found) if !is_known(&answer.found, &found) => answer.found.push((suspect, *found)),
-                Confirmation::Found(_) => {}
-                Confirmation::NotFound { reason, .. } => answer.possible.push((suspect, reason)),
+                Some(Confirmation::Found(found)) if !is_known(&answer.found, &found) => {
+                    answer.found.push((suspect, *found));
+                }
+                Some(Confirmation::Found(_)) => {}
+                Some(Confirmation::NotFound { reason, .. }) => answer.possible.push((suspect, reason)),
+                None => answer.possible.push((suspect, String::new())),
             }
         }
         answer.verdict = if answer.found.is_empty() { Verdict::Possible } else { Verdict::NotRobust };

@@ -20,9 +20,16 @@ use crate::types::{Datum, Type, Typed, kind, names};
 const KEPT: usize = 512;
 
 /// The programs of functions, as long as their functions and the catalog are the same.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Programs {
     kept: FxHashMap<(Oid, Type), Kept>,
+}
+
+impl Programs {
+    /// Keeps those of another connection, too.
+    pub(crate) fn add(&mut self, others: Programs) {
+        self.kept.extend(others.kept);
+    }
 }
 
 #[derive(Clone, Debug)]

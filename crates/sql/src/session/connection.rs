@@ -273,7 +273,7 @@ impl Connection {
         settings::connect(&mut settings, &mut defaults, &client.settings);
         let cancel = Cancel::new();
         let mailbox = Arc::new(Mailbox::default());
-        let identity = {
+        let (identity, programs, seen) = {
             let mut state = database.inner.lock();
             let owner = state.new_owner();
             let label = client.label.clone().unwrap_or_else(|| format!("{}-{owner}", client.user));
@@ -291,7 +291,7 @@ impl Connection {
                 tell: client.tell.clone(),
             };
             state.connections.insert(owner, activity);
-            Identity { session, owner }
+            (Identity { session, owner }, state.shelf.clone().unwrap_or_default(), state.catalog.clone())
         };
         let session = SessionState {
             client,
@@ -310,9 +310,9 @@ impl Connection {
             statement_time: clock::now(),
             reads: Reads::Any,
             tables: BoundTables::default(),
-            programs: crate::plpgsql::Programs::default(),
+            programs,
             temporary: None,
-            seen: database.inner.lock().catalog.clone(),
+            seen,
             logged: None,
             path: None,
             spare_cells: FxHashMap::default(),
@@ -380,6 +380,9 @@ impl Drop for Connection {
         let inner = self.database.inner.clone();
         let mut state = inner.hold();
         self.session.roll_back(&mut state);
+        if let Some(shelf) = &mut state.shelf {
+            shelf.add(std::mem::take(&mut self.session.programs));
+        }
         crate::session::temporary::drop_all(&mut state, &mut self.session);
         let owner = self.session.identity.owner;
         state.locks.unlock_all(owner);

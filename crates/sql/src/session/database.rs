@@ -65,6 +65,8 @@ pub(crate) struct State {
     pub(crate) moved: FxHashMap<u32, (TxnId, u32)>,
     /// Keys of unique indexes that those who wait for another key are about to take.
     pub(crate) claims: FxHashMap<Owner, Vec<Claim>>,
+    /// What functions were compiled to, from one guided run to the next: the runs of a client call the same ones.
+    pub(crate) shelf: Option<crate::plpgsql::Programs>,
     /// What clients have asked for, if that is kept.
     pub(crate) log: Option<Vec<Asked>>,
     /// Tables and indexes that were dropped or emptied while that was kept: what happened there has a name still.
@@ -151,6 +153,7 @@ impl Database {
             claims: FxHashMap::default(),
             moved: FxHashMap::default(),
             log: None,
+            shelf: None,
             gone: Vec::new(),
             sleepers: 0,
             checkpoint: Checkpoint::default(),

@@ -125,6 +125,7 @@ impl Database {
         state.options.level = Some(level);
         state.reset(0)?;
         state.choice.be_guided(guide);
+        state.shelf.get_or_insert_default();
         state.changed();
         Ok(())
     }
