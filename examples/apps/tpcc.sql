@@ -8,7 +8,7 @@
 -- Not reproduced: with deliveries that take the oldest order of every district in one transaction, as here, SI allows a
 --   read-only anomaly (a session orders in one district and then reads in another one, while a delivery misses the first and
 --   delivers in the second); PostgreSQL's REPEATABLE READ shows it, too. With one district a transaction, which TPC-C also
---   permits, it is gone.
+--   permits, it is gone: tpcc_by_district.sql.
 -- What is read and then overwritten is read by the UPDATE itself, as those sets suppose. Times come from the caller, so that
 -- a run can be repeated. A warehouse has up to ten districts; here it has two.
 CREATE TABLE warehouse (

@@ -1,8 +1,8 @@
 //! Which accesses of two transactions can meet at a row, and what follows for their values.
 
-use crate::graph::Graph;
+use crate::graph::{Graph, Writers};
 use crate::summary::facts::TableFacts;
-use crate::summary::{Access, AccessKind, Cell, Outcome, TermId, TermKind};
+use crate::summary::{Access, AccessKind, Cell, Outcome, Path, TermId, TermKind};
 use crate::suspect::EdgeKind;
 
 /// A dependency that two transactions can have.
@@ -39,9 +39,16 @@ pub(super) fn leaving(graph: &Graph<'_>, node: usize) -> Vec<Dependency> {
                         let cells = meeting(table, kind, one, other, picked);
                         let ranged = |reads: EdgeKind| !picked && kind == reads;
                         let sides = ((one, ranged(EdgeKind::ReadWrite)), (other, ranged(EdgeKind::WriteRead)));
-                        if let (false, Some(equal)) = (cells.is_empty(), same_row(table, sides, &kinds)) {
-                            found.push(Dependency { to, kind, accesses: (at, other_at), cells, picked, equal });
+                        let Some(mut equal) = same_row(table, sides, &kinds).filter(|_| !cells.is_empty()) else {
+                            continue;
+                        };
+                        if kind == EdgeKind::ReadWrite && graph.writers == Writers::Apart {
+                            match overwritten(table, (first, at), (later, other_at), &cells, picked) {
+                                Overwritten::Never => continue,
+                                Overwritten::If(more) => equal.extend(more),
+                            }
                         }
+                        found.push(Dependency { to, kind, accesses: (at, other_at), cells, picked, equal });
                     }
                 }
             }
@@ -135,4 +142,59 @@ fn can_meet(table: &TableFacts, kind: EdgeKind, cell: Cell, (first, later): (&Ac
         EdgeKind::ReadWrite => true,
         EdgeKind::Session => false,
     }
+}
+
+/// When somebody overwrites what was read.
+enum Overwritten {
+    Never,
+    /// If these values are equal, too.
+    If(Option<(TermId, TermId)>),
+}
+
+/// Whether rows that come or go are overwritten by the next one who writes them, where writers of a row see each other.
+///
+/// A delete overwrites a row that is there: whoever deletes has seen the last one who wrote it, and none of them is the
+/// transaction itself unless it inserts, too. So who did not find the row has not read what the delete overwrites. Of rows in
+/// the order of a column only those up to the first one that is there are looked at, so that the one that is deleted is the
+/// first one.
+///
+/// An insert that takes its number from a counter does not come before the first row that is there: who inserted that has
+/// been seen, and with it everybody who has taken a smaller number (see [`Counted`](crate::summary::counters::Counted)).
+fn overwritten(
+    table: &TableFacts,
+    (first, at): (&Path, usize),
+    (later, other_at): (&Path, usize),
+    cells: &[Cell],
+    picked: bool,
+) -> Overwritten {
+    let (access, other) = (&first.accesses[at], &later.accesses[other_at]);
+    if !picked || cells != [Cell::Existence] {
+        return Overwritten::If(None);
+    }
+    let extreme = access.extreme.filter(|extreme| extreme.first && access.filtered.is_empty());
+    let value = extreme.and_then(|extreme| {
+        let read = TermKind::Read { access: at, column: extreme.column };
+        first.terms.iter().position(|term| term.kind == read && !term.looped)
+    });
+    let is_there = value.is_some_and(|value| first.never_null.contains(&value));
+    let is_missing =
+        access.outcome == Outcome::Missing || value.is_some_and(|value| first.always_null.contains(&value));
+    match (other.kind, extreme) {
+        (AccessKind::Delete, _) if inserts(later, other) => Overwritten::If(None),
+        (AccessKind::Delete, _) if is_missing => Overwritten::Never,
+        (AccessKind::Delete, Some(extreme)) if is_there => Overwritten::If(value.zip(other.value_of(extreme.column))),
+        (AccessKind::Insert, Some(extreme)) if is_there && !extreme.largest => {
+            let is_counted = table.counted.as_ref().is_some_and(|counted| {
+                counted.column == extreme.column && counted.parts.iter().all(|(own, _)| access.value_of(*own).is_some())
+            });
+            if is_counted { Overwritten::Never } else { Overwritten::If(None) }
+        }
+        _ => Overwritten::If(None),
+    }
+}
+
+/// Whether a path may insert rows of the table of an access.
+fn inserts(path: &Path, access: &Access) -> bool {
+    let makes = |other: &Access| other.kind != AccessKind::Delete && other.writes.contains(&Cell::Existence);
+    path.accesses.iter().any(|other| other.table == access.table && makes(other))
 }

@@ -38,16 +38,32 @@ pub struct Graph<'s> {
     steps: Vec<Vec<edges::Dependency>>,
     /// What equalities have to do with, of each node.
     parts: Vec<classes::Parts>,
+    /// Whether two can write one row without seeing each other.
+    writers: Writers,
+}
+
+/// Whether two transactions can write one row without one of them seeing the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Writers {
+    /// They can.
+    Together,
+    /// They cannot: `psi`, `si`, and with locks `mvrc`.
+    Apart,
 }
 
 impl<'s> Graph<'s> {
     /// The graph of some of the programs, by their numbers.
     pub fn of(summary: &'s Summary, programs: &[usize]) -> Graph<'s> {
+        Graph::with(summary, programs, Writers::Together)
+    }
+
+    /// The graph of some of the programs at a level.
+    pub fn with(summary: &'s Summary, programs: &[usize], writers: Writers) -> Graph<'s> {
         let nodes: Vec<Node> = programs
             .iter()
             .flat_map(|&program| (0..summary.programs[program].paths.len()).map(move |path| Node { program, path }))
             .collect();
-        let mut graph = Graph { summary, nodes, edges: Vec::new(), steps: Vec::new(), parts: Vec::new() };
+        let mut graph = Graph { summary, nodes, edges: Vec::new(), steps: Vec::new(), parts: Vec::new(), writers };
         graph.parts = (0..graph.nodes.len()).map(|node| classes::Parts::of(graph.path(node), &summary.facts)).collect();
         graph.edges = (0..graph.nodes.len()).map(|node| edges::leaving(&graph, node)).collect();
         graph.steps = (0..graph.nodes.len()).map(|node| edges::different(&graph, node)).collect();

@@ -5,6 +5,7 @@
 
 use skew_model::Level;
 
+use crate::graph::Writers;
 use crate::summary::build::Reading;
 use crate::summary::{Access, AccessKind, Outcome};
 use crate::suspect::EdgeKind;
@@ -69,6 +70,11 @@ impl Rules {
             _ => return None,
         };
         Some(Rules { level, sessions: sessions && level != Level::Ec, back, exclusion })
+    }
+
+    /// Whether two can write one row without seeing each other.
+    pub fn writers(&self) -> Writers {
+        if self.exclusion == Exclusion::None { Writers::Together } else { Writers::Apart }
     }
 
     /// How transactions read at this level.

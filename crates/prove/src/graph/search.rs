@@ -287,6 +287,7 @@ impl Chain<'_, '_> {
         if self.is_excluded_after_all(&classes, state) {
             return None;
         }
+        let is_ordered = edge.kind == EdgeKind::ReadWrite && self.also_overwrites(&classes, next, edge);
         let classes = classes.only(graph, &[FIRST, SECOND, next]);
         let entered = match edge.kind {
             EdgeKind::Session => Vec::new(),
@@ -311,7 +312,8 @@ impl Chain<'_, '_> {
         let (read_writes, overwrites) = self.rules.asks_for();
         Some(State {
             classes,
-            read_writes: state.read_writes || (read_writes && edge.kind == EdgeKind::ReadWrite && unprotected),
+            read_writes: state.read_writes
+                || (read_writes && edge.kind == EdgeKind::ReadWrite && unprotected && !is_ordered),
             overwrites: state.overwrites || (overwrites && edge.kind == EdgeKind::WriteWrite && unprotected),
             length: state.length + 1,
             must_close: with_first && self.rules.exclusion != Exclusion::Locks,
@@ -319,6 +321,19 @@ impl Chain<'_, '_> {
             parent: Some(at),
             via: Some(edge.clone()),
         })
+    }
+
+    /// Whether two transactions of which one overwrites what the other one reads also write one cell. At `psi` the same cycle
+    /// then has one anti-dependency less: it is counted with the order of the writes.
+    fn also_overwrites(&self, classes: &Classes, next: usize, edge: &Dependency) -> bool {
+        let (here, there) = (self.graph.path(classes.node(HERE)), self.graph.path(edge.to));
+        let (read, written) = (&here.accesses[edge.accesses.0], &there.accesses[edge.accesses.1]);
+        // Who changes the rows that it picks has changed this one.
+        let changes_it =
+            edge.picked && !read.conditional && meet(read, written) && !edge.cells.contains(&Cell::Existence);
+        let evidence = hit(here, edge.accesses.0, edge, false);
+        self.rules.exclusion == Exclusion::Neighbours
+            && (changes_it || self.surely_conflict(classes, (HERE, &evidence), (next, &[edge.accesses.1])))
     }
 
     fn protects(&self, node: usize) -> bool {

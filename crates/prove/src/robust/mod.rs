@@ -132,7 +132,7 @@ impl Robustness {
         let is_asked = |name: &String| question.programs.is_empty() || question.programs.contains(name);
         let programs: Vec<usize> =
             (0..summary.programs.len()).filter(|at| is_asked(&summary.programs[*at].name)).collect();
-        let graph = Graph::of(summary, &programs);
+        let graph = Graph::with(summary, &programs, rules.writers());
         let is_protected = |program: usize| {
             let program = &summary.programs[program];
             program.level == Some(Level::Ser) || question.serializable.contains(&program.name)

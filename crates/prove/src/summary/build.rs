@@ -37,12 +37,25 @@ impl Summary {
             let conditions = row_conditions(table, &checks, &facts, &catalog);
             facts.tables.entry(table).and_modify(|facts| facts.checks = conditions);
         }
-        let mut programs = Vec::new();
+        let mut bodies = Vec::new();
         for program in &app.programs {
-            let body = connection.program(&skew_sql::types::quote::identifier(&program.name))?;
-            programs.push(summarize(&program.name, program.level, &body, &facts, &catalog, reading));
+            bodies.push((program, connection.program(&skew_sql::types::quote::identifier(&program.name))?));
         }
+        let all = |facts: &Facts| -> Vec<Program> {
+            let each = bodies
+                .iter()
+                .map(|(program, body)| summarize(&program.name, program.level, body, facts, &catalog, reading));
+            each.collect()
+        };
+        // What all programs together never do rules out ways, which are left out the second time.
+        for table in facts.tables.values_mut() {
+            (table.inserted, table.deleted) = (true, true);
+        }
+        facts.learn(&all(&facts));
+        let programs = all(&facts);
         facts.learn(&programs);
+        drop(connection);
+        facts.count(&programs, database);
         Ok(Summary { programs, facts })
     }
 }

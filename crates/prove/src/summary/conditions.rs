@@ -176,7 +176,15 @@ impl State {
         let of_accesses =
             self.accesses.iter().flat_map(|access| access.row.iter().chain(&access.values)).map(|one| one.1);
         let of_conditions = self.conditions.iter().flat_map(|condition| [condition.left, condition.right]);
-        for term in parameters.chain(of_accesses).chain(of_conditions) {
+        // Whether there was a smallest or largest value says what was there.
+        let is_extreme = |term: &TermId| match *self.kind(*term) {
+            TermKind::Read { access, column } => {
+                self.accesses[access].extreme.is_some_and(|extreme| extreme.column == column)
+            }
+            _ => false,
+        };
+        let extremes = (0..self.terms.len()).filter(is_extreme);
+        for term in parameters.chain(of_accesses).chain(of_conditions).chain(extremes) {
             self.keep(term, &mut order, &mut seen);
         }
         let mut places = vec![None; self.terms.len()];

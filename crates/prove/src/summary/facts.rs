@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use skew_sql::catalog::{Catalog, IndexKeyKind, Oid, RelationKind};
 use skew_sql::types::Typed;
 
-use super::{AccessKind, Cell, Condition, Program, Term};
+use super::counters::Counted;
+use super::{Access, AccessKind, Cell, Condition, Path, Program, Term};
 
 /// What is known about all tables.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +38,10 @@ pub struct TableFacts {
     pub not_null: Vec<bool>,
     /// Columns that refer to a row of another table, which is there: columns, the other table, its columns.
     pub references: Vec<(Vec<usize>, Oid, Vec<usize>)>,
+    /// Those of the references whose row whoever inserts a row inserts in the same transaction.
+    pub brings: BTreeSet<usize>,
+    /// The column that numbers its rows, if a counter does.
+    pub counted: Option<Counted>,
     /// What is understood of its CHECK constraints.
     pub checks: RowConditions,
 }
@@ -92,8 +97,12 @@ impl Facts {
         Facts { tables }
     }
 
-    /// Adds what programs do.
+    /// What programs do; what was known before is forgotten.
     pub fn learn(&mut self, programs: &[Program]) {
+        for table in self.tables.values_mut() {
+            (table.inserted, table.deleted) = (false, false);
+            table.updated.clear();
+        }
         let accesses = programs.iter().flat_map(|program| &program.paths).flat_map(|path| &path.accesses);
         for access in accesses.filter(|access| !access.writes.is_empty()) {
             let Some(table) = self.tables.get_mut(&access.table) else { continue };
@@ -111,6 +120,41 @@ impl Facts {
                 }
             }
         }
+        let paths: Vec<&Path> = programs.iter().flat_map(|program| &program.paths).collect();
+        let brought: Vec<(Oid, BTreeSet<usize>)> =
+            self.tables.iter().map(|(oid, table)| (*oid, self.brought(*oid, table, &paths))).collect();
+        for (oid, brings) in brought {
+            self.tables.entry(oid).and_modify(|table| table.brings = brings);
+        }
+    }
+
+    /// The references of a table whose row every insert brings along.
+    fn brought(&self, oid: Oid, table: &TableFacts, paths: &[&Path]) -> BTreeSet<usize> {
+        let brings = |(columns, parent, parent_columns): &(Vec<usize>, Oid, Vec<usize>)| {
+            let is_kept = columns.iter().all(|column| !table.updated.contains(column))
+                && self.table(*parent).is_some_and(|parent| !parent.deleted);
+            let has_parent = |path: &Path, child: &Access| {
+                path.accesses.iter().any(|access| {
+                    let same = |(own, other): (&usize, &usize)| {
+                        let value = child.value_of(*own).filter(|value| !path.terms[*value].looped);
+                        value.is_some() && access.value_of(*other) == value
+                    };
+                    access.table == *parent
+                        && access.kind == AccessKind::Insert
+                        && access.surely_writes()
+                        && columns.iter().zip(parent_columns).all(same)
+                })
+            };
+            is_kept
+                && paths.iter().all(|path| {
+                    // What moves a row or is not understood inserts it, too.
+                    let makes = |access: &&Access| access.table == oid && access.writes.contains(&Cell::Existence);
+                    let mut made =
+                        path.accesses.iter().filter(makes).filter(|access| access.kind != AccessKind::Delete);
+                    made.all(|access| access.kind == AccessKind::Insert && has_parent(path, access))
+                })
+        };
+        (0..table.references.len()).filter(|number| brings(&table.references[*number])).collect()
     }
 
     /// What is known about a table; of one that was made later, nothing.

@@ -9,8 +9,10 @@
 pub mod build;
 mod changes;
 pub mod conditions;
+pub mod counters;
 pub mod facts;
 mod formula;
+mod known;
 mod paths;
 pub mod print;
 mod query;
@@ -209,6 +211,8 @@ pub enum Outcome {
 pub struct Extreme {
     pub column: usize,
     pub largest: bool,
+    /// Rows are looked at in the order of the column, and only up to the first one that is there.
+    pub first: bool,
 }
 
 impl Access {

@@ -473,12 +473,15 @@ impl Walk<'_> {
         }
         let key = self.facts.table(asked.table).map(|table| table.key.clone()).unwrap_or_default();
         let plain = asked.filtered.is_empty() && asked.row.iter().all(|(column, _)| key.contains(column));
-        let known = if self.stable && !key.is_empty() { state.known_outcome(access, &key) } else { None };
+        let known = state.known_outcome(access, self.facts, self.stable);
         let name = self.facts.table(asked.table).map_or("row", |table| &table.name).to_owned();
         let mut ways = Vec::new();
         if known != Some(Outcome::Missing) {
             let mut found = state.clone();
             found.accesses[access].outcome = Outcome::Found;
+            // Nothing is found by NULL.
+            let by: Vec<TermId> = found.accesses[access].row.iter().map(|(_, value)| *value).collect();
+            found.never_null.extend(by);
             for (asked, formula) in std::mem::take(&mut found.asked) {
                 if asked == access {
                     found.assume(&formula, Known::TRUE, self.facts);

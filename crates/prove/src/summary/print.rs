@@ -11,6 +11,12 @@ impl Summary {
         let mut out = String::new();
         for table in self.facts.tables.values() {
             let _ = writeln!(out, "table {}: {}", table.name, table_words(table));
+            if let Some(counted) = &table.counted
+                && let Some(counters) = self.facts.table(counted.counters)
+            {
+                let (column, counter) = (table.column(counted.column), counters.column(counted.counter));
+                let _ = writeln!(out, "  {column} grows with {}.{counter}", counters.name);
+            }
             if !table.checks.conditions.is_empty() {
                 let _ = writeln!(out, "  checks {}", table.checks.print(table));
             }

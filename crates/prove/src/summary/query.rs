@@ -440,5 +440,6 @@ fn extreme(aggregate: &ir::Aggregate, slots: &[Slot]) -> Option<(usize, Extreme)
     let ([], [call]) = (&aggregate.keys[..], &aggregate.calls[..]) else { return None };
     let ("min" | "max", [argument], None) = (call.function.name, &call.args[..], &call.filter) else { return None };
     let (access, column) = row_column(argument, slots)?;
-    Some((access, Extreme { column, largest: call.function.name == "max" }))
+    let first = matches!(&aggregate.input, Plan::Limit(limit) if matches!(limit.input, Plan::Scan(_)));
+    Some((access, Extreme { column, largest: call.function.name == "max", first }))
 }

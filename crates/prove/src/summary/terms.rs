@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use skew_sql::types::{Type, Typed};
 
 use super::formula::Formula;
-use super::{Access, Condition, Outcome, Term, TermId, TermKind};
+use super::{Access, Condition, Term, TermId, TermKind};
 
 /// How far one way through a program has come.
 #[derive(Clone, Debug, Default)]
@@ -99,24 +99,5 @@ impl State {
 
     pub(super) fn kind(&self, term: TermId) -> &TermKind {
         &self.terms[term].kind
-    }
-
-    /// Whether earlier statements of this path say that the row of an access is there: same table, same key.
-    pub(super) fn known_outcome(&self, access: usize, key: &[usize]) -> Option<Outcome> {
-        let asked = &self.accesses[access];
-        let values: Option<Vec<TermId>> = key.iter().map(|column| asked.value_of(*column)).collect();
-        let values = values?;
-        let is_same = |other: &&Access| {
-            other.table == asked.table
-                && !other.conditional
-                && !other.looped
-                && key.iter().zip(&values).all(|(column, value)| other.value_of(*column) == Some(*value))
-        };
-        let last = self.accesses[..access].iter().rev().find(is_same)?;
-        match (last.kind, last.outcome) {
-            (super::AccessKind::Delete, Outcome::Found) => Some(Outcome::Missing),
-            (_, Outcome::Open) => None,
-            (_, outcome) => Some(outcome),
-        }
     }
 }

@@ -182,3 +182,91 @@ fn checks_hold_of_every_row_unless_they_are_null() {
     );
     assert!(text.contains("\n  checks 0 <= b, c < b + -1 or NULL\n"), "{text}");
 }
+
+#[test]
+fn a_row_that_another_statement_may_have_deleted_is_looked_for_again() {
+    let text = ways(
+        "BEGIN
+           PERFORM 1 FROM account WHERE id = x;
+           DELETE FROM account WHERE id = y;
+           UPDATE account SET name = z WHERE id = x;
+         END",
+    );
+    let way = "line 2: found in account; line 3: found in account; line 4: not found in account";
+    assert!(text.contains(way), "{text}");
+    let text = ways(
+        "BEGIN
+           PERFORM 1 FROM account WHERE id = 1;
+           DELETE FROM account WHERE id = 2;
+           UPDATE account SET name = z WHERE id = 1;
+         END",
+    );
+    assert!(!text.contains("line 4: not found"), "{text}");
+}
+
+const NUMBERS: &str = "
+    CREATE TABLE counter (id int PRIMARY KEY, next int NOT NULL);
+    CREATE TABLE ticket (c int, n int, note text, PRIMARY KEY (c, n));
+    CREATE PROCEDURE take(x int) LANGUAGE plpgsql AS $$
+    DECLARE number int;
+    BEGIN
+      UPDATE counter SET next = next + 1 WHERE id = x RETURNING next - 1 INTO number;
+      IF NOT FOUND THEN RETURN; END IF;
+      INSERT INTO ticket VALUES (x, number, NULL);
+    END $$;
+    CREATE PROCEDURE serve(x int) LANGUAGE plpgsql AS $$
+    DECLARE number int;
+    BEGIN
+      SELECT min(n) INTO number FROM ticket WHERE c = x;
+      IF number IS NOT NULL THEN DELETE FROM ticket WHERE c = x AND n = number; END IF;
+    END $$;
+    INSERT INTO counter VALUES (1, 5);";
+
+/// Whose first row has a number that the counter has not reached says nothing about order.
+#[test]
+fn a_column_that_a_counter_numbers_grows() {
+    let grows = "  n grows with counter.next\n";
+    let text = summary(NUMBERS, Reading::Once);
+    assert!(text.contains(grows), "{text}");
+    let text = summary(&format!("{NUMBERS} INSERT INTO ticket VALUES (1, 5, NULL);"), Reading::Once);
+    assert!(!text.contains(grows), "{text}");
+    let back =
+        "CREATE PROCEDURE back(x int) LANGUAGE plpgsql AS $$ BEGIN UPDATE counter SET next = 1 WHERE id = x; END $$;";
+    let text = summary(&format!("{NUMBERS} {back}"), Reading::Once);
+    assert!(!text.contains(grows), "{text}");
+}
+
+/// The smallest one is there, so that it is found again.
+#[test]
+fn the_row_with_the_smallest_value_is_found_again() {
+    let text = summary(NUMBERS, Reading::Once);
+    assert!(!text.contains("line 5: not found in ticket"), "{text}");
+    let text = summary(NUMBERS, Reading::EachStatement);
+    assert!(text.contains("line 5: not found in ticket"), "{text}");
+}
+
+/// An order is inserted with its customer there, and its line with its order.
+#[test]
+fn a_row_that_another_one_refers_to_is_there() {
+    let text = summary(
+        "CREATE TABLE customer (id int PRIMARY KEY, balance int NOT NULL);
+         CREATE TABLE orders (id int PRIMARY KEY, c int NOT NULL REFERENCES customer);
+         CREATE TABLE line (id int PRIMARY KEY, o int NOT NULL REFERENCES orders);
+         CREATE PROCEDURE make(x int, y int) LANGUAGE plpgsql AS $$
+         BEGIN
+           INSERT INTO orders VALUES (x, y);
+           INSERT INTO line VALUES (x, x);
+         END $$;
+         CREATE PROCEDURE pay(x int) LANGUAGE plpgsql AS $$
+         DECLARE one int; two int;
+         BEGIN
+           SELECT o INTO one FROM line WHERE id = x;
+           IF NOT FOUND THEN RETURN; END IF;
+           SELECT c INTO two FROM orders WHERE id = one;
+           UPDATE customer SET balance = 0 WHERE id = two;
+         END $$;",
+        Reading::EachStatement,
+    );
+    let pay = text.split_once("pay(x)\n").expect("it is told").1;
+    assert!(!pay.contains("not found in orders") && !pay.contains("not found in customer"), "{text}");
+}

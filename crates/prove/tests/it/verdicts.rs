@@ -102,3 +102,29 @@ fn parts_of_tpcc_at_mvrc() {
     let by_columns = [vec!["order_status", "payment", "stock_level"], vec!["new_order", "payment"]];
     assert_eq!(sets(Dependencies::Columns), by_columns);
 }
+
+/// Beillahi, Bouajjani and Enea, CAV 2019, Table 1, with sessions, and Nagar and Jagannathan, CONCUR 2018, section 6, without:
+/// TPC-C is serializable at SI, if a delivery is of one district.
+#[test]
+fn tpcc_is_serializable_at_si() {
+    assert_eq!(cycles("tpcc_by_district", Level::Si, &Question::default()), Vec::<String>::new());
+    assert_eq!(cycles("tpcc_by_district", Level::Si, &without_sessions()), Vec::<String>::new());
+    assert_ne!(cycles("tpcc", Level::Si, &Question::default()), Vec::<String>::new());
+}
+
+/// Nagar and Jagannathan, CONCUR 2018, section 6: TPC-C has long forks of four transactions at PSI and nothing smaller, and
+/// loses updates of two at EC.
+#[test]
+fn tpcc_forks_at_psi() {
+    let found = cycles("tpcc_by_district", Level::Psi, &without_sessions());
+    let shortest = found.iter().map(|cycle| cycle.matches("->").count()).min();
+    assert_eq!(shortest, Some(4), "{found:#?}");
+    for fork in [
+        "order_status -rw-> new_order -wr-> order_status -rw-> payment -wr->",
+        "stock_level -rw-> new_order -wr-> stock_level -rw-> new_order -wr->",
+    ] {
+        assert!(found.contains(&fork.to_owned()), "{found:#?}");
+    }
+    let found = cycles("tpcc_by_district", Level::Ec, &without_sessions());
+    assert!(found.contains(&"payment -rw-> payment -rw->".to_owned()), "{found:#?}");
+}

@@ -201,6 +201,10 @@ fn small_clients_of_tpcc_are_serializable_at_si() {
 #[test]
 fn tpcc_with_deliveries_of_all_districts_is_not_serializable_at_si() {
     shows("tpcc", Si, "read-only-anomaly", &format!("{ORDER_2}; {STATUS} | {DELIVERY}"));
+    for delivery in ["delivery(1, 1, 3, '2026-02-03')", "delivery(1, 2, 3, '2026-02-03')"] {
+        shows("tpcc_by_district", Si, "serializable", &format!("{ORDER_2}; {STATUS} | {delivery}"));
+        shows("tpcc_by_district", Si, "serializable", &format!("{ORDER_1}; {STATUS} | {delivery}"));
+    }
 }
 
 #[test]

@@ -1,0 +1,140 @@
+//! Columns that number rows: every insert takes the next value of a counter, and nobody else changes the counter.
+
+use std::sync::{Arc, Mutex};
+
+use skew_model::Level;
+use skew_sql::catalog::Oid;
+use skew_sql::session::{Client, Connection, Database, Outcome as Answer};
+use skew_sql::types::quote;
+
+use super::facts::{Facts, TableFacts};
+use super::{Access, AccessKind, Cell, Outcome, Path, Program, TermId, TermKind};
+
+/// A column whose values come from a counter, so that whoever inserts later inserts a larger one.
+///
+/// Every insert into the table, in every program, reads the counter of its part of the table and adds to it in the same
+/// statement. Nobody else changes counters, and they neither come nor go. In the first rows of the application, no row has
+/// a number that the counter has not reached.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Counted {
+    /// The column.
+    pub column: usize,
+    /// The table with the counters.
+    pub counters: Oid,
+    /// The counter among its columns.
+    pub counter: usize,
+    /// The columns that say which counter it is, with those of the counters' table; all others of the key.
+    pub parts: Vec<(usize, usize)>,
+}
+
+impl Facts {
+    /// Finds out which columns are counted.
+    pub(super) fn count(&mut self, programs: &[Program], database: &Database) {
+        let paths: Vec<&Path> = programs.iter().flat_map(|program| &program.paths).collect();
+        let counted: Vec<(Oid, Counted)> = self
+            .tables
+            .iter()
+            .filter_map(|(oid, table)| Some((*oid, self.counted(*oid, table, &paths)?)))
+            .filter(|(oid, counted)| self.holds_at_first(*oid, counted, database))
+            .collect();
+        for (oid, counted) in counted {
+            self.tables.entry(oid).and_modify(|table| table.counted = Some(counted));
+        }
+    }
+
+    fn counted(&self, oid: Oid, table: &TableFacts, paths: &[&Path]) -> Option<Counted> {
+        let mut found: Option<Counted> = None;
+        for path in paths {
+            for access in path.accesses.iter().filter(|it| it.table == oid && it.writes.contains(&Cell::Existence)) {
+                match access.kind {
+                    AccessKind::Delete => continue,
+                    AccessKind::Insert => {
+                        let counted = self.counted_by(path, access, table)?;
+                        if found.as_ref().is_some_and(|known| *known != counted) {
+                            return None;
+                        }
+                        found = Some(counted);
+                    }
+                    AccessKind::Update | AccessKind::Select => return None,
+                }
+            }
+        }
+        let found = found?;
+        let counters = self.table(found.counters)?;
+        let parts_stay = found.parts.iter().all(|(_, other)| !counters.updated.contains(other));
+        (counters.is_fixed() && parts_stay && is_only_counted(&found, paths)).then_some(found)
+    }
+
+    /// The counter that an insert takes its number from.
+    fn counted_by(&self, path: &Path, access: &Access, table: &TableFacts) -> Option<Counted> {
+        table.key.iter().find_map(|&column| {
+            let TermKind::Read { access: from, column: counter } = path.terms[access.value_of(column)?].kind else {
+                return None;
+            };
+            let count = &path.accesses[from];
+            let counters = self.table(count.table)?;
+            let others = table.key.iter().filter(|other| **other != column);
+            let parts: Option<Vec<(usize, usize)>> = others
+                .map(|&own| {
+                    let value = access.value_of(own).filter(|value| !path.terms[*value].looped)?;
+                    let (other, _) =
+                        count.row.iter().find(|(other, known)| counters.key.contains(other) && *known == value)?;
+                    Some((own, *other))
+                })
+                .collect();
+            let parts = parts?;
+            let covers = counters.key.iter().all(|key| parts.iter().filter(|(_, other)| other == key).count() == 1);
+            let sure = !count.looped && !count.conditional && count.outcome == Outcome::Found;
+            (sure && covers && parts.len() == counters.key.len() && adds(path, from, counter)).then_some(Counted {
+                column,
+                counters: count.table,
+                counter,
+                parts,
+            })
+        })
+    }
+
+    /// Whether no row of the application's first ones has a number that its counter has not reached.
+    fn holds_at_first(&self, oid: Oid, counted: &Counted, database: &Database) -> bool {
+        let (Some(table), Some(counters)) = (self.table(oid), self.table(counted.counters)) else { return false };
+        let column = |table: &TableFacts, column: usize| quote::identifier(table.column(column));
+        let parts: Vec<String> = counted
+            .parts
+            .iter()
+            .map(|(own, other)| format!("t.{} = c.{}", column(table, *own), column(counters, *other)))
+            .collect();
+        let sql = format!(
+            "SELECT 1 FROM {} t JOIN {} c ON {} WHERE t.{} >= c.{} LIMIT 1",
+            quote::identifier(&table.name),
+            quote::identifier(&counters.name),
+            parts.join(" AND "),
+            column(table, counted.column),
+            column(counters, counted.counter),
+        );
+        database.begin_guided_run(Level::Ser, Arc::new(Mutex::default())).is_ok()
+            && is_empty(&mut database.connect(Client::new("postgres", "robust")), &sql)
+    }
+}
+
+/// Whether an access adds to a counter what it reads there.
+fn adds(path: &Path, access: usize, counter: usize) -> bool {
+    let is_own = |term: TermId| path.terms[term].kind == TermKind::Read { access, column: counter };
+    let set = path.accesses[access].values.iter().find(|(column, _)| *column == counter);
+    set.is_some_and(|(_, value)| matches!(path.terms[*value].kind, TermKind::Plus(base, by) if by > 0 && is_own(base)))
+}
+
+/// Whether everybody who changes a counter adds to it.
+fn is_only_counted(counted: &Counted, paths: &[&Path]) -> bool {
+    paths.iter().all(|path| {
+        path.accesses.iter().enumerate().all(|(at, access)| {
+            let changes = access.table == counted.counters && access.writes.contains(&Cell::Column(counted.counter));
+            !changes || adds(path, at, counted.counter)
+        })
+    })
+}
+
+fn is_empty(connection: &mut Connection, sql: &str) -> bool {
+    let result = connection.prepare(sql, &[]).and_then(|statement| connection.execute(&statement, &[]));
+    let ended = connection.sync();
+    matches!((result, ended), (Ok(Answer::Rows { rows, .. }), Ok(())) if rows.is_empty())
+}

@@ -1,0 +1,104 @@
+//! Whether a row is there, by what earlier statements of a path have found.
+
+use super::facts::{Facts, TableFacts};
+use super::terms::State;
+use super::{Access, AccessKind, Cell, Outcome, TermId, TermKind};
+
+/// What is looked for: the values of the key.
+type Key = Vec<(usize, TermId)>;
+
+impl State {
+    /// What earlier statements of this path say about the row that an access looks for by its key.
+    ///
+    /// Where a transaction looks at one state, what it has found or not it finds again or not. Where each statement looks
+    /// at another one, a row that is never deleted is still there: who has read what a transaction wrote does not read
+    /// later what that has overwritten, at `rc` and above.
+    pub(super) fn known_outcome(&self, access: usize, facts: &Facts, stable: bool) -> Option<Outcome> {
+        let asked = &self.accesses[access];
+        let table = facts.table(asked.table)?;
+        let key: Option<Key> = table.key.iter().map(|column| Some((*column, asked.value_of(*column)?))).collect();
+        let key = key.filter(|key| !key.is_empty())?;
+        let known = self.found_before(access, &key, table, facts).or_else(|| {
+            let refers = !table.deleted && self.is_referred_to(access, &key, table, facts);
+            refers.then_some(Outcome::Found)
+        });
+        known.filter(|known| stable || (*known == Outcome::Found && !table.deleted))
+    }
+
+    /// What the last statement says that was about this row.
+    fn found_before(&self, access: usize, key: &Key, table: &TableFacts, facts: &Facts) -> Option<Outcome> {
+        let asked = &self.accesses[access];
+        for (at, other) in self.accesses[..access].iter().enumerate().rev().filter(|(_, it)| it.table == asked.table) {
+            let is_sure = !other.conditional && !other.looped;
+            let is_it = key.iter().all(|(column, value)| other.value_of(*column) == Some(*value));
+            if is_sure && is_it && other.outcome != Outcome::Open {
+                let goes = other.kind != AccessKind::Insert && other.writes.contains(&Cell::Existence);
+                let gone = goes && other.outcome == Outcome::Found;
+                return Some(if gone { Outcome::Missing } else { other.outcome });
+            }
+            if is_sure && self.is_extreme_of(at, key, facts) {
+                return Some(Outcome::Found);
+            }
+            // Rows that come or go may be this one, whatever the values are called.
+            if other.writes.contains(&Cell::Existence) && !self.is_another(other, key, table) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Whether the key is that of the row with the smallest or largest value that an access has found.
+    fn is_extreme_of(&self, at: usize, key: &Key, facts: &Facts) -> bool {
+        let access = &self.accesses[at];
+        let Some(extreme) = access.extreme else { return false };
+        key.iter().all(|(column, value)| match *self.kind(*value) {
+            TermKind::Read { access: from, column: read } if *column == extreme.column => {
+                from == at && read == extreme.column && self.cannot_be_null(*value, facts)
+            }
+            _ => *column != extreme.column && access.value_of(*column) == Some(*value),
+        })
+    }
+
+    /// Whether a row has another key for sure.
+    fn is_another(&self, access: &Access, key: &Key, table: &TableFacts) -> bool {
+        key.iter().filter(|(column, _)| table.key.contains(column)).any(|(column, value)| {
+            let kinds = access.value_of(*column).map(|other| (self.kind(*value), self.kind(other)));
+            matches!(kinds, Some((TermKind::Constant(one), TermKind::Constant(other))) if one != other)
+        })
+    }
+
+    /// Whether a row that was found refers to this one, which therefore is there: rows of its table neither come nor go, or
+    /// whoever inserts a row that refers also inserts what it refers to.
+    fn is_referred_to(&self, access: usize, key: &Key, table: &TableFacts, facts: &Facts) -> bool {
+        let asked = &self.accesses[access];
+        (0..access).any(|at| {
+            let child = &self.accesses[at];
+            let Some(child_facts) = facts.table(child.table) else { return false };
+            // Of the row with the smallest or largest value this is known where there is such a value.
+            let is_found = |columns: &[usize]| {
+                child.outcome == Outcome::Found
+                    || child.extreme.is_some_and(|extreme| columns.contains(&extreme.column))
+            };
+            !child.conditional
+                && !child.looped
+                && child_facts.references.iter().enumerate().any(|(number, (columns, parent, parent_columns))| {
+                    let refers = |(column, value): &(usize, TermId)| {
+                        let own = parent_columns.iter().position(|other| other == column).map(|at| columns[at]);
+                        own.is_some_and(|own| self.has_value(at, own, *value, facts))
+                    };
+                    *parent == asked.table
+                        && is_found(columns)
+                        && parent_columns.len() == key.len()
+                        && key.iter().all(refers)
+                        && (table.is_fixed()
+                            || (child.kind != AccessKind::Insert && child_facts.brings.contains(&number)))
+                })
+        })
+    }
+
+    /// Whether a column of the row that an access has found has a value, which is not NULL.
+    fn has_value(&self, access: usize, column: usize, value: TermId, facts: &Facts) -> bool {
+        let is_read = *self.kind(value) == TermKind::Read { access, column } && self.cannot_be_null(value, facts);
+        is_read || self.accesses[access].value_of(column) == Some(value)
+    }
+}
