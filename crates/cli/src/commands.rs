@@ -1,5 +1,6 @@
 //! One module for each command.
 
+pub(crate) mod certify;
 pub(crate) mod check;
 pub(crate) mod convert;
 pub(crate) mod explain;

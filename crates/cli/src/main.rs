@@ -24,6 +24,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Certify(commands::certify::Arguments),
     Check(commands::check::Arguments),
     Convert(commands::convert::Arguments),
     Explain(commands::explain::Arguments),
@@ -65,6 +66,7 @@ impl From<Ending> for ExitCode {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let ending = match arguments.command {
+        Command::Certify(arguments) => commands::certify::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Convert(arguments) => commands::convert::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),

@@ -7,7 +7,9 @@
 //! - [`robust`]: whether every run is serializable at a level
 //! - [`suspect`]: calls that may not be serializable together
 //! - [`confirm`]: a suspect as a run that is executed
+//! - [`certificate`]: what shows that a level is robust, and a checker that shares nothing with what found it
 
+pub mod certificate;
 pub mod confirm;
 pub mod graph;
 pub mod robust;

@@ -176,3 +176,26 @@ fn a_run_that_needs_rows_has_a_command_that_makes_them() {
     let again = skew(&["replay", replay]);
     assert!(again.out.contains("violated[lost-update]"), "{}{}", again.out, again.err);
 }
+
+#[test]
+fn a_certificate_is_verified_and_one_of_another_application_is_not() {
+    let certificate = file("auction.cert.json", b"");
+    let robust = skew(&["robust", "examples/apps/auction.sql", "--level", "si", "--certificate", &certificate]);
+    assert_eq!(robust.code, 0, "{}", robust.err);
+    let alone = skew(&["certify", &certificate]);
+    assert_eq!(alone.code, 0, "{}", alone.out);
+    assert!(alone.out.contains("taken as it stands (--app examples/apps/auction.sql compares it)"), "{}", alone.out);
+    let verified = skew(&["certify", &certificate, "--app", "examples/apps/auction.sql"]);
+    assert_eq!(verified.code, 0, "{}", verified.out);
+    assert!(verified.out.ends_with("auction.cert.json: every run is serializable at si\n"), "{}", verified.out);
+    let other = skew(&["certify", &certificate, "--app", "examples/apps/withdraw.sql"]);
+    assert_eq!(other.code, 1, "{}", other.out);
+    assert!(other.out.contains("not verified: it is not about examples/apps/withdraw.sql"), "{}", other.out);
+    let text = std::fs::read_to_string(&certificate).expect("a certificate");
+    let changed = file("changed.cert.json", text.replacen("\"kind\":\"rw\"", "\"kind\":\"ww\"", 1).as_bytes());
+    let refused = skew(&["certify", &changed]);
+    assert_eq!(refused.code, 1, "{}", refused.out);
+    let nothing = skew(&["certify", &file("no.cert.json", b"{}")]);
+    assert_eq!(nothing.code, 2, "{}", nothing.out);
+    assert!(nothing.err.contains("not a certificate: missing field"), "{}", nothing.err);
+}

@@ -163,6 +163,8 @@ impl Chain<'_, '_> {
                         && known.overwrites == next.overwrites
                         && known.must_close == next.must_close
                         && known.length.min(3) == next.length.min(3)
+                        // What is known to be hit excludes more.
+                        && known.entered.iter().all(|access| next.entered.contains(access))
                         && known.classes.is_within(&next.classes)
                 });
                 if !is_known {

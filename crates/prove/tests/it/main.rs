@@ -1,6 +1,7 @@
 //! What is said about applications.
 
 mod agreement;
+mod certificates;
 mod confirm;
 mod generate;
 mod on_postgres;

@@ -13,6 +13,7 @@ use clap::{Args, ValueEnum};
 use skew_check::check;
 use skew_model::robust::{RobustReport, RobustVerdict};
 use skew_model::{History, Level, Violation};
+use skew_prove::certificate;
 use skew_prove::confirm::{Found, Limits};
 use skew_prove::robust::answer::{Answer, Effort};
 use skew_prove::robust::{Dependencies, LEVELS, Question, Robustness};
@@ -44,6 +45,7 @@ Examples:
   skew robust bank.sql --mark withdraw=ser
   skew robust bank.sql --format html -o bank.html    a page with the programs drawn
   skew robust bank.sql --save runs                   what was found, as files for `skew replay`
+  skew robust bank.sql --certificate bank.cert.json  what `skew certify` verifies
   skew robust bank.sql --show summary
 
 Exit codes: 0 robust at every level asked about (without --level: exit code 0 whatever is said), 1 not robust at one,
@@ -87,6 +89,10 @@ pub(crate) struct Arguments {
     /// Save every run that is found in this folder: a file for `skew replay`, and a picture
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
+
+    /// Write what shows that levels are robust to a file, which `skew certify` verifies
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
 
     /// Show what the analysis works with instead
     #[arg(long, value_enum)]
@@ -194,6 +200,13 @@ impl Asked {
     fn report(&self, name: &str, arguments: &Arguments) -> Result<RobustReport, String> {
         let levels = if arguments.levels.is_empty() { &LEVELS[..] } else { &arguments.levels };
         let answers = self.answers(name, levels, arguments)?;
+        if let Some(path) = &arguments.certificate {
+            let (certificate, left_out) = certificate::write(name, &self.robustness, &self.question, &answers);
+            output::write(Some(path), &certificate.to_json())?;
+            for one in left_out {
+                eprintln!("skew: the certificate says nothing about {}: {}", one.level, one.why);
+            }
+        }
         let mut report = self.robustness.report(name, &self.question, &answers);
         report.every_level = arguments.levels.is_empty();
         if arguments.subsets {

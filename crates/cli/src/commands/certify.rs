@@ -1,0 +1,109 @@
+//! `skew certify`: verifies a certificate of `skew robust` again.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use clap::Args;
+use skew_prove::certificate::data::Script;
+use skew_prove::certificate::{Certificate, check, is_of};
+use skew_prove::robust::Robustness;
+
+use crate::Ending;
+use crate::commands::explore::load;
+use crate::commands::serve::read_script;
+use crate::output;
+
+/// Verify a certificate of `skew robust` again, by a small checker that shares nothing with what made it
+///
+/// `skew robust --certificate FILE` writes what its answers rest on. This derives every dependency anew from what the
+/// certificate says that programs do, and follows all chains of them in the simplest way; questions to a solver are asked
+/// again. With --app it also reads the application's file, and compares what programs do.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  skew robust bank.sql --certificate bank.cert.json
+  skew certify bank.cert.json --app bank.sql
+
+Exit codes: 0 it shows what it says, 1 it does not, 2 bad input or usage.")]
+pub(crate) struct Arguments {
+    /// The certificate
+    file: PathBuf,
+
+    /// The application that it has to be about
+    #[arg(long, value_name = "FILE")]
+    app: Option<PathBuf>,
+
+    /// The solver that is asked again, where one was
+    #[arg(long, value_name = "COMMAND", default_value = "z3")]
+    solver: String,
+
+    /// Wait so many seconds for each answer of the solver
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    max_time: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
+    let name = arguments.file.display();
+    let text = std::fs::read_to_string(&arguments.file).map_err(|error| format!("{name}: {error}"))?;
+    let certificate = Certificate::from_json(&text).map_err(|error| format!("{name}: {error}"))?;
+    let verified = check(&certificate, &|script| ask(arguments, script)).and_then(|checked| {
+        if let Some(app) = &arguments.app {
+            let script = read_script(app)?;
+            let (database, app) = load(&script)?;
+            let robustness = Robustness::of(&database, &app)
+                .map_err(|error| format!("{}: {}", script.name, error.fields().message))?;
+            is_of(&certificate, &robustness).map_err(|error| format!("it is not about {}: {error}", script.name))?;
+        }
+        Ok(checked)
+    });
+    let mut out = String::new();
+    let ending = match verified {
+        Ok(checked) => {
+            for line in &checked.lines {
+                let _ = writeln!(out, "  {line}");
+            }
+            let about = match &arguments.app {
+                Some(app) => format!("what programs do is what {} says", app.display()),
+                None => format!("what programs do is taken as it stands (--app {} compares it)", certificate.file),
+            };
+            let _ = writeln!(out, "  {about}");
+            let _ = writeln!(out, "{name}: every run is serializable at {}", checked.levels.join(", "));
+            Ending::Holds
+        }
+        Err(wrong) => {
+            let _ = writeln!(out, "{name}: not verified: {wrong}");
+            Ending::Violated
+        }
+    };
+    output::write(None, &out)?;
+    Ok(ending)
+}
+
+/// Asks a solver again: it must find nothing.
+fn ask(arguments: &Arguments, script: &Script) -> Result<(), String> {
+    let solver = &arguments.solver;
+    let missing =
+        |error: std::io::Error| format!("cannot run {solver} ({error}); install it, for instance `apt install z3`");
+    let mut child = Command::new(solver)
+        .args(["-in", &format!("-T:{}", arguments.max_time)])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(missing)?;
+    let mut input = child.stdin.take().ok_or("the solver does not listen")?;
+    let text = script.text.clone();
+    // In a thread of its own: a solver that answers while it is being told must not wait for its reader.
+    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
+    let answer = child.wait_with_output().map_err(|error| format!("{solver}: {error}"))?;
+    let _ = writer.join();
+    let answer = String::from_utf8_lossy(&answer.stdout);
+    let verdicts: Vec<&str> = answer.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    match &verdicts[..] {
+        ["unsat"] => Ok(()),
+        [] => Err(format!("{solver} says nothing")),
+        other => Err(format!("{solver} says {}", other[0])),
+    }
+}

@@ -1,0 +1,264 @@
+//! Whether a certificate shows what it says.
+
+use std::collections::BTreeMap;
+
+use skew_model::Level;
+
+use super::convert::summary_of;
+use super::cycles::{Followed, Following};
+use super::data::{At, Certificate, Does, KIND, Kind, LevelPart, Reading, Script, Summary, TermIs, VERSION, Way};
+use super::pairs::Pair;
+use super::rows::by_rows;
+use super::rules::Rule;
+use super::write::each_pair;
+use crate::robust::Robustness;
+
+/// What was verified again.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Checked {
+    /// In words, a line each.
+    pub lines: Vec<String>,
+    /// The levels at which every run is serializable.
+    pub levels: Vec<String>,
+}
+
+/// Asks a solver whether a script is unsatisfiable; what it says instead, or why it cannot be asked.
+pub type Solver<'a> = &'a dyn Fn(&Script) -> Result<(), String>;
+
+/// Verifies a certificate; otherwise, what is wrong with it.
+pub fn check(certificate: &Certificate, solver: Solver<'_>) -> Result<Checked, String> {
+    if certificate.skew != KIND {
+        return Err(format!("it does not say `\"skew\": \"{KIND}\"`"));
+    }
+    if certificate.version != VERSION {
+        let version = certificate.version;
+        return Err(format!("version {version} of the format; this version of Skew reads version {VERSION}"));
+    }
+    let mut checked = Checked::default();
+    for summary in &certificate.summaries {
+        let name = reading_words(summary.reading);
+        let (edges, apart) = is_sound(summary, certificate.rows).map_err(|error| format!("{name}: {error}"))?;
+        let ways: usize = summary.programs.iter().map(|program| program.ways.len()).sum();
+        checked.lines.push(format!(
+            "{name}: {} programs, {ways} ways, {edges} dependencies and {apart} pairs of accesses that are none",
+            summary.programs.len()
+        ));
+    }
+    if certificate.levels.is_empty() {
+        return Err("it is about no level".to_owned());
+    }
+    for part in &certificate.levels {
+        let line = one_level(certificate, part, solver).map_err(|error| format!("{}: {error}", part.level))?;
+        checked.lines.push(line);
+        checked.levels.push(part.level.clone());
+    }
+    Ok(checked)
+}
+
+/// Whether a certificate is about an application; otherwise, where they differ.
+pub fn is_of(certificate: &Certificate, robustness: &Robustness) -> Result<(), String> {
+    for claimed in &certificate.summaries {
+        let own = match claimed.reading {
+            Reading::Once => summary_of(&robustness.once, Reading::Once),
+            Reading::EachStatement => summary_of(&robustness.each_statement, Reading::EachStatement),
+        };
+        if own.tables != claimed.tables {
+            return Err("the tables differ".to_owned());
+        }
+        let names = |summary: &Summary| summary.programs.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+        if names(&own) != names(claimed) {
+            return Err(format!("its programs are {}", names(claimed).join(", ")));
+        }
+        if let Some((program, _)) = own.programs.iter().zip(&claimed.programs).find(|(own, claimed)| own != claimed) {
+            return Err(format!("{} does something else in the certificate", program.name));
+        }
+    }
+    Ok(())
+}
+
+fn reading_words(reading: Reading) -> &'static str {
+    match reading {
+        Reading::Once => "reading once",
+        Reading::EachStatement => "reading by statement",
+    }
+}
+
+/// Verifies one level; what was done, in words.
+pub(super) fn one_level(certificate: &Certificate, part: &LevelPart, solver: Solver<'_>) -> Result<String, String> {
+    let level: Level = part.level.parse().map_err(|error| format!("{error}"))?;
+    let rule = Rule::of(level).ok_or("not a level that certificates are about")?;
+    if part.rule != rule.words {
+        return Err(format!("its rule reads `{}`, but it is `{}`", part.rule, rule.words));
+    }
+    if part.argument == "solver" {
+        return by_solver(part, solver);
+    }
+    if part.argument != "graph" || !part.scripts.is_empty() {
+        return Err(format!("`{}` is no argument that can be verified", part.argument));
+    }
+    let summary = certificate
+        .summaries
+        .iter()
+        .find(|summary| summary.reading == rule.reading)
+        .ok_or_else(|| format!("there is no summary for {}", reading_words(rule.reading)))?;
+    let summary = &if certificate.rows { by_rows(summary) } else { summary.clone() };
+    let mut protected = Vec::new();
+    for program in &summary.programs {
+        let own: Option<Level> = match &program.level {
+            Some(own) => Some(own.parse().map_err(|error| format!("{}: {error}", program.name))?),
+            None => None,
+        };
+        if let Some(own) = own.filter(|own| !own.implies(level)) {
+            return Err(format!("{} runs at {own}, which is weaker", program.name));
+        }
+        protected.push(own == Some(Level::Ser) || certificate.serializable.contains(&program.name));
+    }
+    let sessions = certificate.sessions && rule.has_sessions();
+    let following = Following { summary, edges: &summary.edges, rule, sessions, protected };
+    match following.follow() {
+        Followed::None { chains } => {
+            Ok(format!("{level}: no cycle that it allows, in {chains} chains of dependencies"))
+        }
+        Followed::Cycle(words) => Err(format!("a cycle is not excluded: {words}")),
+        Followed::TooMany => Err("there are too many chains of dependencies to follow".to_owned()),
+    }
+}
+
+fn by_solver(part: &LevelPart, solver: Solver<'_>) -> Result<String, String> {
+    if part.scripts.is_empty() {
+        return Err("the solver was asked nothing".to_owned());
+    }
+    for script in &part.scripts {
+        solver(script).map_err(|error| format!("{}: {error}", script.purpose))?;
+    }
+    Ok(format!("{}: the solver finds {} questions unsatisfiable again", part.level, part.scripts.len()))
+}
+
+/// Whether a summary is well-formed, says of tables what its programs do, and has all dependencies with all equalities. How
+/// many dependencies there are, and how many pairs are none.
+fn is_sound(summary: &Summary, rows: bool) -> Result<(usize, usize), String> {
+    is_well_formed(summary)?;
+    facts_are_true(summary)?;
+    let summary = &if rows { by_rows(summary) } else { summary.clone() };
+    let mut edges = BTreeMap::new();
+    for edge in &summary.edges {
+        if edges.insert((edge.from, edge.to, edge.kind, edge.picked), edge).is_some() {
+            return Err(format!("{} is there twice", words(summary, edge.from, edge.to, edge.kind)));
+        }
+    }
+    let mut apart = BTreeMap::new();
+    for pair in &summary.apart {
+        apart.insert((pair.from, pair.to, pair.kind, pair.picked), pair.reason.as_str());
+    }
+    let (count, count_apart) = (edges.len(), apart.len());
+    let mut wrong = None;
+    each_pair(summary, |from, to, kind, picked, found| {
+        let (edge, reason) = (edges.remove(&(from, to, kind, picked)), apart.remove(&(from, to, kind, picked)));
+        let what = match (found, edge, reason) {
+            (Pair::Nothing, None, None) => return,
+            (Pair::Meet { cells, equal }, Some(edge), None) if edge.cells == cells && edge.equal == equal => return,
+            (Pair::Apart(own), None, Some(reason)) if own == reason => return,
+            (Pair::Meet { .. }, None, _) => "is missing",
+            (Pair::Meet { .. }, Some(_), _) => "does not say what it is about, or which values are equal",
+            (Pair::Apart(_), None, None) => "is none, but the reason is missing",
+            (Pair::Apart(_), None, Some(_)) => "is none for another reason",
+            (Pair::Nothing | Pair::Apart(_), _, _) => "is none",
+        };
+        wrong.get_or_insert_with(|| format!("{} {what}", words(summary, from, to, kind)));
+    });
+    if let Some(wrong) = wrong {
+        return Err(wrong);
+    }
+    // What is left is between accesses to different tables.
+    match edges.keys().chain(apart.keys()).next() {
+        Some(&(from, to, kind, _)) => Err(format!("{} is none", words(summary, from, to, kind))),
+        None => Ok((count, count_apart)),
+    }
+}
+
+/// `the rw from withdraw, line 5, to deposit, line 3`
+fn words(summary: &Summary, from: At, to: At, kind: Kind) -> String {
+    let place = |at: At| {
+        let program = summary.programs.get(at.0).map_or("?", |program| program.name.as_str());
+        let line = summary.access(at).map_or(0, |access| access.line);
+        format!("{program}, way {}, line {line}", at.1 + 1)
+    };
+    let kind = match kind {
+        Kind::Wr => "wr",
+        Kind::Ww => "ww",
+        Kind::Rw => "rw",
+    };
+    format!("the {kind} from {} to {}", place(from), place(to))
+}
+
+/// Whether all numbers are numbers of something.
+fn is_well_formed(summary: &Summary) -> Result<(), String> {
+    for table in &summary.tables {
+        let mut columns =
+            table.key.iter().chain(table.unique.iter().flatten()).chain(&table.not_null).chain(&table.updated);
+        if columns.any(|column| *column >= table.columns.len()) || table.unique.iter().any(Vec::is_empty) {
+            return Err(format!("{} has a column that is none", table.name));
+        }
+    }
+    for program in &summary.programs {
+        for way in &program.ways {
+            way_is_well_formed(summary, way).map_err(|error| format!("{}: {error}", program.name))?;
+        }
+    }
+    Ok(())
+}
+
+fn way_is_well_formed(summary: &Summary, way: &Way) -> Result<(), String> {
+    for (at, term) in way.terms.iter().enumerate() {
+        let is_fine = match &term.is {
+            TermIs::Read { access, column } => way.accesses.get(*access).is_some_and(|access| {
+                let table = access.table.and_then(|table| summary.tables.get(table));
+                table.is_some_and(|table| *column < table.columns.len())
+            }),
+            TermIs::More { than, .. } => *than < way.terms.len(),
+            _ => true,
+        };
+        if !is_fine {
+            return Err(format!("value {at} comes from nowhere"));
+        }
+    }
+    for access in &way.accesses {
+        let table = access.table.and_then(|table| summary.tables.get(table));
+        let Some(table) = table else { return Err(format!("line {}: an unknown table", access.line)) };
+        let is_column = |column: &usize| *column < table.columns.len();
+        let cells = access.reads.iter().chain(&access.writes).flatten();
+        let mut columns = access.ranged.iter().chain(&access.filtered).chain(cells);
+        let rows_are = access.row.iter().all(|(column, value)| is_column(column) && *value < way.terms.len());
+        if !rows_are || !columns.all(is_column) {
+            return Err(format!("line {}: a column or a value that is none", access.line));
+        }
+    }
+    Ok(())
+}
+
+/// Whether tables are said to be changed as programs change them.
+fn facts_are_true(summary: &Summary) -> Result<(), String> {
+    for (number, table) in summary.tables.iter().enumerate() {
+        let (mut inserted, mut deleted, mut updated) = (false, false, Vec::new());
+        let ways = summary.programs.iter().flat_map(|program| &program.ways);
+        let accesses = ways.flat_map(|way| &way.accesses).filter(|access| access.table == Some(number));
+        for access in accesses.filter(|access| !access.writes.is_empty()) {
+            match access.does {
+                Does::Insert => inserted = true,
+                Does::Delete => deleted = true,
+                Does::Select | Does::Update => {
+                    // Another key makes another row.
+                    let moves = access.writes.contains(&None);
+                    (inserted, deleted) = (inserted || moves, deleted || moves);
+                    updated.extend(access.writes.iter().flatten().copied());
+                }
+            }
+        }
+        updated.sort_unstable();
+        updated.dedup();
+        if (inserted, deleted, &updated) != (table.inserted, table.deleted, &table.updated) {
+            return Err(format!("{} is not changed as it says", table.name));
+        }
+    }
+    Ok(())
+}

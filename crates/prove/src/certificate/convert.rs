@@ -1,0 +1,105 @@
+//! What programs do, as a certificate says it.
+
+use std::collections::BTreeSet;
+
+use skew_sql::catalog::Oid;
+
+use super::data::{Access, Does, Outcome, Program, Reading, Summary, Table, Term, TermIs, Way};
+use crate::summary::values::is_integer;
+use crate::summary::{self, AccessKind, Cell, TermKind};
+
+/// A summary without its edges.
+pub(super) fn summary_of(summary: &summary::Summary, reading: Reading) -> Summary {
+    let oids: Vec<Oid> = summary.facts.tables.keys().copied().collect();
+    Summary {
+        reading,
+        tables: summary.facts.tables.values().map(table_of).collect(),
+        programs: summary.programs.iter().map(|program| program_of(program, &oids)).collect(),
+        edges: Vec::new(),
+        apart: Vec::new(),
+    }
+}
+
+fn table_of(table: &summary::facts::TableFacts) -> Table {
+    let not_null = table.not_null.iter().enumerate().filter(|(_, is)| **is).map(|(column, _)| column);
+    Table {
+        name: table.name.clone(),
+        columns: table.columns.clone(),
+        key: table.key.clone(),
+        unique: table.unique.clone(),
+        not_null: not_null.collect(),
+        inserted: table.inserted,
+        deleted: table.deleted,
+        updated: table.updated.iter().copied().collect(),
+    }
+}
+
+fn program_of(program: &summary::Program, oids: &[Oid]) -> Program {
+    let way = |path: &summary::Path| Way {
+        decisions: path.decisions.clone(),
+        terms: path.terms.iter().map(term_of).collect(),
+        accesses: path.accesses.iter().map(|access| access_of(access, oids)).collect(),
+    };
+    Program {
+        name: program.name.clone(),
+        level: program.level.map(|level| level.id().to_owned()),
+        ways: program.paths.iter().map(way).collect(),
+    }
+}
+
+fn term_of(term: &summary::Term) -> Term {
+    let is = match &term.kind {
+        TermKind::Parameter(number) => TermIs::Parameter(*number),
+        TermKind::Constant(text) => TermIs::Constant(text.clone()),
+        TermKind::Null => TermIs::Null,
+        TermKind::Fresh => TermIs::Fresh,
+        TermKind::Read { access, column } => TermIs::Read { access: *access, column: *column },
+        // One more than a whole number is another number; of other types nothing is said.
+        TermKind::Plus(than, by) if term.typed.is_some_and(|typed| is_integer(typed.ty)) => {
+            TermIs::More { than: *than, by: *by }
+        }
+        _ => TermIs::Other,
+    };
+    Term { is, looped: term.looped }
+}
+
+fn access_of(access: &summary::Access, oids: &[Oid]) -> Access {
+    Access {
+        line: access.line,
+        statement: access.statement.to_string(),
+        number: access.number,
+        table: oids.iter().position(|oid| *oid == access.table),
+        does: match access.kind {
+            AccessKind::Select => Does::Select,
+            AccessKind::Insert => Does::Insert,
+            AccessKind::Update => Does::Update,
+            AccessKind::Delete => Does::Delete,
+        },
+        row: access.row.clone(),
+        ranged: access.ranged.iter().copied().collect(),
+        filtered: access.filtered.iter().copied().collect(),
+        reads: cells_of(&access.reads),
+        writes: cells_of(&access.writes),
+        outcome: match access.outcome {
+            summary::Outcome::Found => Outcome::Found,
+            summary::Outcome::Missing => Outcome::Missing,
+            summary::Outcome::Open => Outcome::Open,
+        },
+        single: access.single,
+        locks: access.locks,
+        looped: access.looped,
+        conditional: access.conditional,
+    }
+}
+
+fn cells_of(cells: &BTreeSet<Cell>) -> Vec<Option<usize>> {
+    cells.iter().copied().map(cell_of).collect()
+}
+
+/// A column, or none for whether the row is there.
+pub(super) fn cell_of(cell: Cell) -> Option<usize> {
+    match cell {
+        Cell::Existence => None,
+        Cell::Column(column) => Some(column),
+    }
+}

@@ -1,0 +1,131 @@
+//! Whether two accesses can make one transaction depend on another one: the cells at which they meet and the values that
+//! have to be equal, or why not. Derived anew from what the certificate says about accesses and tables.
+
+use super::data::{Access, Does, Kind, Outcome, Table, Term, TermIs};
+
+/// What two accesses come to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Pair {
+    /// They touch no common cells in this way.
+    Nothing,
+    /// They are a dependency.
+    Meet { cells: Vec<Option<usize>>, equal: Vec<(usize, usize)> },
+    /// They touch common cells, but no two transactions depend on each other by them.
+    Apart(String),
+}
+
+/// A side of a pair: the access and the values of its way.
+#[derive(Clone, Copy)]
+pub(super) struct Side<'a> {
+    pub(super) access: &'a Access,
+    pub(super) terms: &'a [Term],
+}
+
+/// What two accesses to one table come to.
+pub(super) fn pair(table: &Table, kind: Kind, picked: bool, first: Side<'_>, later: Side<'_>) -> Pair {
+    let (one, other) = (first.access, later.access);
+    let (of_one, of_other) = match kind {
+        Kind::Wr => (&one.writes, &other.reads),
+        Kind::Ww => (&one.writes, &other.writes),
+        Kind::Rw => (&one.reads, &other.writes),
+    };
+    // Cells of rows that the reader picks are one dependency, cells of rows that it only looks at another one.
+    let is_picked = |cell: &Option<usize>| match kind {
+        Kind::Wr => !is_looked_at(table, other, *cell),
+        Kind::Rw => !is_looked_at(table, one, *cell),
+        Kind::Ww => true,
+    };
+    let common: Vec<Option<usize>> =
+        of_one.iter().filter(|cell| of_other.contains(cell) && is_picked(cell) == picked).copied().collect();
+    if common.is_empty() {
+        return Pair::Nothing;
+    }
+    let mut reason = "";
+    let mut cells = Vec::new();
+    for cell in common {
+        match why_not(table, kind, picked, cell, one, other) {
+            None => cells.push(cell),
+            Some(why) => reason = why,
+        }
+    }
+    if cells.is_empty() {
+        return Pair::Apart(reason.to_owned());
+    }
+    match equalities(table, kind, picked, first, later) {
+        Ok(equal) => Pair::Meet { cells, equal },
+        Err(why) => Pair::Apart(why),
+    }
+}
+
+/// Whether a cell is also read of rows that turn out not to be among those that are asked for.
+fn is_looked_at(table: &Table, access: &Access, cell: Option<usize>) -> bool {
+    let decides = cell.is_none_or(|column| access.filtered.contains(&column) || access.value(column).is_some());
+    let looks_further =
+        !access.filtered.is_empty() || access.row.iter().any(|(column, _)| !access.ranged.contains(column));
+    let is_it = access.outcome == Outcome::Found
+        && table.unique.iter().any(|unique| unique.iter().all(|column| access.ranged.contains(column)));
+    decides && looks_further && !is_it
+}
+
+/// Why a cell is no dependency.
+fn why_not(
+    table: &Table,
+    kind: Kind,
+    picked: bool,
+    cell: Option<usize>,
+    one: &Access,
+    other: &Access,
+) -> Option<&'static str> {
+    let stays = !table.deleted;
+    let is_insert_of_what_stays = stays && other.does == Does::Insert;
+    match kind {
+        Kind::Wr if !picked => None,
+        Kind::Wr => match (cell, one.does, other.outcome) {
+            (None, Does::Delete, Outcome::Found) => Some("who finds a row has not read that it was deleted"),
+            (None, Does::Insert, Outcome::Missing) => Some("who finds no row has not read that it was inserted"),
+            (Some(_), _, Outcome::Missing) => Some("who finds no row has read none of its columns"),
+            _ => None,
+        },
+        Kind::Ww if is_insert_of_what_stays => Some("a row that is never deleted is inserted before it is changed"),
+        Kind::Ww => None,
+        Kind::Rw if !is_insert_of_what_stays => None,
+        Kind::Rw if cell.is_some() => Some("a row that is never deleted had no columns before it was inserted"),
+        Kind::Rw if picked && one.outcome == Outcome::Found => {
+            Some("who has found a row that is never deleted has seen that it was inserted")
+        }
+        Kind::Rw => None,
+    }
+}
+
+/// The values that have to be equal for two accesses to be to one row, or why they cannot be.
+fn equalities(
+    table: &Table,
+    kind: Kind,
+    picked: bool,
+    first: Side<'_>,
+    later: Side<'_>,
+) -> Result<Vec<(usize, usize)>, String> {
+    let (one, other) = (first.access, later.access);
+    if table.key.is_empty() && one.does == Does::Insert && other.does == Does::Insert {
+        return Err("each insert makes a row of its own".to_owned());
+    }
+    // Who only looks at a row says nothing about columns by which it was not looked up.
+    let says = |access: &Access, column: usize, reads: bool| picked || !reads || access.ranged.contains(&column);
+    let mut equal = Vec::new();
+    for &(column, value) in &one.row {
+        if !says(one, column, kind == Kind::Rw) || !says(other, column, kind == Kind::Wr) || !table.keeps(column) {
+            continue;
+        }
+        let Some(other_value) = other.value(column) else { continue };
+        let name = table.columns.get(column).map_or("?", String::as_str);
+        match (&first.terms[value].is, &later.terms[other_value].is) {
+            (TermIs::Null, _) | (_, TermIs::Null) => return Err(format!("{name} is NULL in one of them")),
+            (TermIs::Fresh, TermIs::Fresh) => return Err(format!("{name} is a value of its own in each of them")),
+            (TermIs::Constant(one), TermIs::Constant(other)) if one != other => {
+                return Err(format!("{name} is {one} in one of them and {other} in the other"));
+            }
+            _ => equal.push((value, other_value)),
+        }
+    }
+    Ok(equal)
+}

@@ -1,0 +1,171 @@
+//! Which cycles a level allows, stated once more.
+
+use skew_model::Level;
+
+use super::data::{Access, Does, Kind, Outcome, Reading};
+
+/// What a level allows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rule {
+    level: Level,
+    /// Who is never concurrent.
+    pub(super) apart: Apartness,
+    /// How transactions read.
+    pub(super) reading: Reading,
+    /// In words.
+    pub(super) words: &'static str,
+}
+
+/// Who is never concurrent with T1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Apartness {
+    /// Nobody is excluded.
+    Nobody,
+    /// The neighbours in a cycle, if they surely write what T1 writes.
+    Neighbours,
+    /// Everybody in the cycle who surely writes what T1 writes.
+    Everybody,
+    /// Everybody who surely writes a row that T1 has written or locked by then.
+    Locked,
+}
+
+/// A way back to T1.
+pub(super) struct Allowed<'a> {
+    /// None: the order of a session.
+    pub(super) kind: Option<Kind>,
+    pub(super) out: &'a Access,
+    pub(super) back: Option<&'a Access>,
+    /// Another anti-dependency, another overwrite.
+    pub(super) on_the_way: (bool, bool),
+    pub(super) length: usize,
+}
+
+const RULES: [(Level, Apartness, Reading, &str); 8] = [
+    (
+        Level::Rc,
+        Apartness::Nobody,
+        Reading::EachStatement,
+        "T1 reads what T2 overwrites, and the way back overwrites something, has another transaction, or ends at the same \
+         or a later statement of T1",
+    ),
+    (
+        Level::Ec,
+        Apartness::Nobody,
+        Reading::Once,
+        "T1 reads what T2 overwrites, and the way back overwrites something or has another transaction; session order is \
+         none",
+    ),
+    (
+        Level::Ra,
+        Apartness::Nobody,
+        Reading::Once,
+        "T1 reads what T2 overwrites, and the way back overwrites something or has another transaction",
+    ),
+    (
+        Level::Cc,
+        Apartness::Nobody,
+        Reading::Once,
+        "T1 reads what T2 overwrites, and something is overwritten on the way back",
+    ),
+    (
+        Level::Mvrc,
+        Apartness::Locked,
+        Reading::EachStatement,
+        "T1 reads what T2 overwrites, and the way back ends at a later statement of T1, or by T1 overwriting what was read; \
+         nobody else surely writes rows that T1 has locked by then",
+    ),
+    (
+        Level::Pc,
+        Apartness::Nobody,
+        Reading::Once,
+        "T1 reads what T2 overwrites, and the way back ends by T1 overwriting something",
+    ),
+    (
+        Level::Psi,
+        Apartness::Neighbours,
+        Reading::Once,
+        "T1 reads what T2 overwrites, and on the way back something else that was read is overwritten; neighbours that do \
+         not see each other do not surely write the same",
+    ),
+    (
+        Level::Si,
+        Apartness::Everybody,
+        Reading::Once,
+        "T1 reads what T2 overwrites, and the way back ends by T1 overwriting what was read; nobody else surely writes what \
+         T1 writes",
+    ),
+];
+
+impl Rule {
+    /// What a level allows; none if it is not a level that is argued about.
+    pub(super) fn of(level: Level) -> Option<Rule> {
+        let (level, apart, reading, words) = RULES.into_iter().find(|(known, ..)| *known == level)?;
+        Some(Rule { level, apart, reading, words })
+    }
+
+    /// Whether session order counts.
+    pub(super) fn has_sessions(&self) -> bool {
+        self.level != Level::Ec
+    }
+
+    /// Whether others can overwrite what an access has read before its transaction ends.
+    pub(super) fn can_be_overwritten(&self, access: &Access) -> bool {
+        let is_found = access.outcome == Outcome::Found;
+        let locks = match self.level {
+            Level::Psi | Level::Si => access.locks,
+            Level::Mvrc => access.locks || (access.single && matches!(access.does, Does::Update | Does::Delete)),
+            _ => false,
+        };
+        !(locks && is_found)
+    }
+
+    /// Whether anti-dependencies on the way matter, and overwrites.
+    pub(super) fn asks_for(&self) -> (bool, bool) {
+        match self.level {
+            Level::Psi => (true, false),
+            Level::Cc => (true, true),
+            _ => (false, false),
+        }
+    }
+
+    /// Whether T1 sees all of T2 or nothing.
+    pub(super) fn sees_second_whole(&self) -> bool {
+        !matches!(self.level, Level::Rc | Level::Mvrc)
+    }
+
+    /// Whether T1 sees nobody of the cycle.
+    pub(super) fn sees_nobody_after_second(&self) -> bool {
+        matches!(self.level, Level::Pc | Level::Si)
+    }
+
+    /// Whether a way back is allowed.
+    pub(super) fn allows(&self, way: &Allowed<'_>) -> bool {
+        let overwrites_read = way.kind == Some(Kind::Rw);
+        let overwrites = overwrites_read || way.kind == Some(Kind::Ww);
+        let is_longer = way.length > 2;
+        match self.level {
+            Level::Si => overwrites_read,
+            Level::Pc => overwrites,
+            Level::Psi => overwrites_read || way.on_the_way.0,
+            Level::Cc => overwrites || way.on_the_way.0 || way.on_the_way.1,
+            Level::Ra | Level::Ec => overwrites || is_longer,
+            Level::Rc => {
+                let is_later = |back: &Access| back.number == way.out.number || comes_later(back, way.out);
+                overwrites || is_longer || way.back.is_none_or(is_later)
+            }
+            Level::Mvrc => {
+                // A statement that changes or locks a row looks at it again when it does.
+                let looks_again = |back: &Access| !back.writes.is_empty() || back.locks;
+                let is_later =
+                    |back: &Access| comes_later(back, way.out) || (back.number == way.out.number && looks_again(back));
+                overwrites_read || way.back.is_some_and(is_later)
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Whether a statement can run after another one: what stands in a loop comes again.
+fn comes_later(access: &Access, other: &Access) -> bool {
+    access.number > other.number || (access.looped && other.looped)
+}

@@ -1,0 +1,124 @@
+//! From answers to a certificate.
+
+use std::collections::BTreeSet;
+
+use skew_model::Level;
+
+use super::check::one_level;
+use super::convert::{cell_of, summary_of};
+use super::data::{Apart, At, Certificate, Edge, KIND, Kind, LevelPart, Reading, Summary, VERSION};
+use super::pairs::{Pair, Side, pair};
+use super::rows::by_rows;
+use super::rules::Rule;
+use crate::graph::Graph;
+use crate::robust::answer::{Answer, Verdict};
+use crate::robust::{Dependencies, Question, Robustness};
+use crate::suspect::EdgeKind;
+
+/// A level that a certificate says nothing about, although it is robust: why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LeftOut {
+    /// The level.
+    pub level: Level,
+    /// Why.
+    pub why: String,
+}
+
+/// A certificate for the levels at which answers say that every run is serializable. Levels that cannot be verified by it are
+/// left out.
+pub fn write(
+    file: &str,
+    robustness: &Robustness,
+    question: &Question,
+    answers: &[Answer],
+) -> (Certificate, Vec<LeftOut>) {
+    let mut certificate = Certificate {
+        skew: KIND.to_owned(),
+        version: VERSION,
+        file: file.to_owned(),
+        sessions: question.sessions,
+        rows: question.dependencies == Dependencies::Rows,
+        serializable: question.serializable.clone(),
+        summaries: Vec::new(),
+        levels: Vec::new(),
+    };
+    let mut left_out = Vec::new();
+    for answer in answers.iter().filter(|answer| matches!(answer.verdict, Verdict::Robust { .. })) {
+        let level = answer.level;
+        let Some(rule) = Rule::of(level) else { continue };
+        if !certificate.summaries.iter().any(|summary| summary.reading == rule.reading) {
+            certificate.summaries.push(with_edges(robustness.summary(level), rule.reading, certificate.rows));
+        }
+        let part = LevelPart {
+            level: level.id().to_owned(),
+            argument: "graph".to_owned(),
+            rule: rule.words.to_owned(),
+            scripts: Vec::new(),
+        };
+        match one_level(&certificate, &part, &|_| Err("nobody was asked".to_owned())) {
+            Ok(_) => certificate.levels.push(part),
+            Err(why) => left_out.push(LeftOut { level, why }),
+        }
+    }
+    (certificate, left_out)
+}
+
+/// A summary with the dependencies that the engine has found, and the reasons of those that are none.
+fn with_edges(known: &crate::summary::Summary, reading: Reading, rows: bool) -> Summary {
+    let mut summary = summary_of(known, reading);
+    let all: Vec<usize> = (0..known.programs.len()).collect();
+    let wide = if rows { known.by_rows() } else { known.clone() };
+    let graph = Graph::of(&wide, &all);
+    for (node, edges) in graph.edges.iter().enumerate() {
+        for edge in edges {
+            let kind = match edge.kind {
+                EdgeKind::WriteRead => Kind::Wr,
+                EdgeKind::WriteWrite => Kind::Ww,
+                EdgeKind::ReadWrite => Kind::Rw,
+                EdgeKind::Session => continue,
+            };
+            let at = |node: usize, access: usize| (graph.nodes[node].program, graph.nodes[node].path, access);
+            summary.edges.push(Edge {
+                from: at(node, edge.accesses.0),
+                to: at(edge.to, edge.accesses.1),
+                kind,
+                picked: edge.picked,
+                cells: edge.cells.iter().copied().map(cell_of).collect(),
+                equal: edge.equal.clone(),
+            });
+        }
+    }
+    let edges: BTreeSet<(At, At, Kind, bool)> =
+        summary.edges.iter().map(|edge| (edge.from, edge.to, edge.kind, edge.picked)).collect();
+    let mut apart = Vec::new();
+    let conflicting = if rows { by_rows(&summary) } else { summary.clone() };
+    each_pair(&conflicting, |from, to, kind, picked, found| {
+        // Where the engine has no dependency and there is no reason, the checker will say so.
+        if let (Pair::Apart(reason), false) = (found, edges.contains(&(from, to, kind, picked))) {
+            apart.push(Apart { from, to, kind, picked, reason });
+        }
+    });
+    summary.apart = apart;
+    summary
+}
+
+/// Looks at all pairs of accesses to one table.
+pub(super) fn each_pair(summary: &Summary, mut look: impl FnMut(At, At, Kind, bool, Pair)) {
+    let mut all: Vec<(At, Side<'_>)> = Vec::new();
+    for (program, known) in summary.programs.iter().enumerate() {
+        for (way, known) in known.ways.iter().enumerate() {
+            let accesses = known.accesses.iter().enumerate();
+            all.extend(accesses.map(|(at, access)| ((program, way, at), Side { access, terms: &known.terms })));
+        }
+    }
+    for (from, one) in &all {
+        let Some(table) = one.access.table.and_then(|table| summary.tables.get(table)) else { continue };
+        for (to, other) in all.iter().filter(|(_, other)| other.access.table == one.access.table) {
+            for kind in [Kind::Wr, Kind::Ww, Kind::Rw] {
+                for picked in [true, false] {
+                    look(*from, *to, kind, picked, pair(table, kind, picked, *one, *other));
+                }
+            }
+        }
+    }
+}
