@@ -21,6 +21,7 @@ pub fn write(report: &RobustReport) -> String {
         "file": report.file,
         "sessions": report.sessions,
         "every_level": report.every_level,
+        "cached": report.cached,
         "programs": report.programs.iter().map(program_json).collect::<Vec<_>>(),
         "approximations": report.approximations.iter().map(|one| {
             json!({ "program": one.program, "line": one.line, "what": one.what })
@@ -60,6 +61,7 @@ pub fn read(text: &str) -> Result<RobustReport, String> {
         file: text_of(&document, "file")?,
         sessions: document["sessions"] == true,
         every_level: document["every_level"] == true,
+        cached: document["cached"] == true,
         approximations: list(&document, "approximations")?.iter().map(approximated).collect::<Result<_, String>>()?,
         dependencies: list(&document, "dependencies")?
             .iter()

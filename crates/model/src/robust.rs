@@ -9,6 +9,8 @@ pub struct RobustReport {
     pub programs: Vec<RobustProgram>,
     /// Whether the order of a session's transactions counts.
     pub sessions: bool,
+    /// It is an answer that was given before.
+    pub cached: bool,
     /// All levels were asked about, not only some of them.
     pub every_level: bool,
     /// What stands for more than it does.

@@ -199,3 +199,51 @@ fn a_certificate_is_verified_and_one_of_another_application_is_not() {
     assert_eq!(nothing.code, 2, "{}", nothing.out);
     assert!(nothing.err.contains("not a certificate: missing field"), "{}", nothing.err);
 }
+
+/// `skew robust` with a cache of its own.
+fn with_cache(folder: &str, arguments: &[&str]) -> String {
+    let done = std::process::Command::new(env!("CARGO_BIN_EXE_skew"))
+        .arg("robust")
+        .args(arguments)
+        .env("XDG_CACHE_HOME", folder)
+        .current_dir(crate::run::root())
+        .output()
+        .expect("the binary starts");
+    String::from_utf8(done.stdout).expect("text")
+}
+
+const CACHED: &str = "note: answered before, and taken from the cache; --no-cache asks again\n";
+
+#[test]
+fn the_same_question_is_answered_from_the_cache() {
+    let folder = folder("cache");
+    let app =
+        file("cached.sql", &std::fs::read(crate::run::root().join("examples/apps/withdraw.sql")).expect("a file"));
+    let first = with_cache(&folder, &[&app]);
+    assert!(!first.contains(CACHED), "{first}");
+    let again = with_cache(&folder, &[&app]);
+    assert_eq!(again.replace(CACHED, ""), first, "the same answer");
+    assert!(again.contains(CACHED), "{again}");
+    assert!(with_cache(&folder, &[&app, "--format", "json"]).contains("\"cached\": true"));
+    assert_eq!(with_cache(&folder, &[&app, "--no-cache"]), first);
+    assert!(!with_cache(&folder, &[&app, "--sessions", "off"]).contains(CACHED), "another question");
+    file("cached.sql", b"CREATE TABLE t (a int); CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN NULL; END $$;");
+    assert!(!with_cache(&folder, &[&app]).contains(CACHED), "another file");
+}
+
+#[test]
+fn a_broken_entry_of_the_cache_is_as_if_it_was_not_there() {
+    let folder = folder("broken-cache");
+    let app = "examples/apps/withdraw.sql";
+    let first = with_cache(&folder, &[app, "--level", "si"]);
+    let entries: Vec<_> =
+        std::fs::read_dir(std::path::Path::new(&folder).join("skew/robust")).expect("a cache").collect();
+    assert_eq!(entries.len(), 1);
+    let entry = entries[0].as_ref().expect("an entry").path();
+    let whole = std::fs::read_to_string(&entry).expect("text");
+    for broken in [&whole[..whole.len() / 2], "", "no JSON", &whole.replace("withdraw", "deposit")] {
+        std::fs::write(&entry, broken).expect("it can be written");
+        assert_eq!(with_cache(&folder, &[app, "--level", "si"]), first);
+    }
+    assert!(with_cache(&folder, &[app, "--level", "si"]).contains(CACHED), "it was written anew");
+}

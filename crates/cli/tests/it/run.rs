@@ -25,6 +25,8 @@ pub(crate) fn skew_with_input(arguments: &[&str], input: &[u8]) -> Done {
     let mut child = Command::new(env!("CARGO_BIN_EXE_skew"))
         .args(arguments)
         .current_dir(root())
+        // Nothing is kept from one test to the next.
+        .env("XDG_CACHE_HOME", "/dev/null")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -21,6 +21,9 @@ pub(super) fn notes(report: &RobustReport) -> Vec<String> {
     if !marked.is_empty() {
         notes.push(format!("serializable among themselves: {}", marked.join(", ")));
     }
+    if report.cached {
+        notes.push("answered before, and taken from the cache; --no-cache asks again".to_owned());
+    }
     let approximated = report.approximations.iter();
     notes.extend(approximated.map(|one| format!("{}, line {}: {}", one.program, one.line, one.what)));
     notes

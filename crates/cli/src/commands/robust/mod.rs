@@ -1,8 +1,10 @@
 //! `skew robust`: whether every run of an application file is serializable at a level.
 //!
+//! - `cache`: answers that were given before
 //! - `save`: runs that were found, as files
 //! - `rerun`: such a file, run again
 
+mod cache;
 pub(crate) mod rerun;
 mod save;
 
@@ -23,6 +25,7 @@ use skew_sql::app::App;
 use skew_sql::error::SqlError;
 use skew_sql::session::Database;
 
+use self::cache::Cache;
 use crate::Ending;
 use crate::commands::explore::load;
 use crate::commands::serve::read_script;
@@ -47,6 +50,9 @@ Examples:
   skew robust bank.sql --save runs                   what was found, as files for `skew replay`
   skew robust bank.sql --certificate bank.cert.json  what `skew certify` verifies
   skew robust bank.sql --show summary
+
+Answers are kept in the user's cache ($XDG_CACHE_HOME/skew or ~/.cache/skew) by the file's content, the options and the
+binary, unless time ran out; --no-cache asks again.
 
 Exit codes: 0 robust at every level asked about (without --level: exit code 0 whatever is said), 1 not robust at one,
 2 bad input or usage, 3 not known at one.")]
@@ -94,6 +100,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
 
+    /// Ask again, also if the same was asked before
+    #[arg(long)]
+    no_cache: bool,
+
     /// Show what the analysis works with instead
     #[arg(long, value_enum)]
     show: Option<Show>,
@@ -137,18 +147,59 @@ fn parse_mark(word: &str) -> Result<String, String> {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let script = read_script(&arguments.file)?;
-    let name = script.name.to_string();
-    let asked = Asked::of(&script, arguments)?;
     if arguments.show == Some(Show::Summary) {
+        let asked = Asked::of(&script, arguments)?;
         output::write(arguments.output.as_deref(), &asked.robustness.once.print())?;
         return Ok(Ending::Holds);
     }
-    let mut report = asked.report(&name, arguments)?;
+    let mut report = answered(&script, arguments)?;
     if let Some(folder) = &arguments.save {
         save::save(&mut report, &script.text, folder)?;
     }
     output::write(arguments.output.as_deref(), &render(&report, arguments))?;
     Ok(if arguments.levels.is_empty() { Ending::Holds } else { ending(&report) })
+}
+
+/// The answers: those that were given before to the same question, or new ones.
+fn answered(script: &Script, arguments: &Arguments) -> Result<RobustReport, String> {
+    // A certificate needs more than the answers.
+    let is_cached = !arguments.no_cache && arguments.certificate.is_none();
+    let cache = is_cached.then(|| Cache::of(&script.text, &options(script, arguments))).flatten();
+    if let Some(report) = cache.as_ref().and_then(Cache::read) {
+        return Ok(report);
+    }
+    let report = Asked::of(script, arguments)?.report(&script.name, arguments)?;
+    if let Some(cache) = cache {
+        cache.keep(&report);
+    }
+    Ok(report)
+}
+
+/// All options that answers depend on, in words.
+fn options(script: &Script, arguments: &Arguments) -> String {
+    // How answers are shown does not matter to them; a field that is new has to be put here or there.
+    let Arguments {
+        file: _,
+        levels,
+        subsets,
+        marks,
+        sessions,
+        dependencies,
+        all,
+        format: _,
+        output: _,
+        save: _,
+        certificate: _,
+        no_cache: _,
+        show: _,
+        max_time,
+    } = arguments;
+    format!(
+        "{:?} {levels:?} {subsets} {marks:?} {} {} {all} {max_time}",
+        script.name,
+        *sessions == Sessions::On,
+        *dependencies == DependenciesArgument::Rows
+    )
 }
 
 fn render(report: &RobustReport, arguments: &Arguments) -> String {
