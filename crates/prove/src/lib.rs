@@ -13,5 +13,6 @@ pub mod certificate;
 pub mod confirm;
 pub mod graph;
 pub mod robust;
+pub mod smt;
 pub mod summary;
 pub mod suspect;

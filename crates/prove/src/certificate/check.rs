@@ -239,24 +239,30 @@ fn way_is_well_formed(summary: &Summary, way: &Way) -> Result<(), String> {
 /// Whether tables are said to be changed as programs change them.
 fn facts_are_true(summary: &Summary) -> Result<(), String> {
     for (number, table) in summary.tables.iter().enumerate() {
-        let (mut inserted, mut deleted, mut updated) = (false, false, Vec::new());
+        let (mut inserted, mut deleted, mut reinserted, mut updated) = (false, false, false, Vec::new());
         let ways = summary.programs.iter().flat_map(|program| &program.ways);
-        let accesses = ways.flat_map(|way| &way.accesses).filter(|access| access.table == Some(number));
-        for access in accesses.filter(|access| !access.writes.is_empty()) {
+        let accesses = ways.flat_map(|way| way.accesses.iter().map(move |access| (way, access)));
+        let accesses = accesses.filter(|(_, access)| access.table == Some(number) && !access.writes.is_empty());
+        for (way, access) in accesses {
             match access.does {
-                Does::Insert => inserted = true,
+                Does::Insert => {
+                    inserted = true;
+                    let is_new = |value: usize| way.terms[value].is == TermIs::Fresh;
+                    reinserted |= !table.key.iter().any(|column| access.value(*column).is_some_and(is_new));
+                }
                 Does::Delete => deleted = true,
                 Does::Select | Does::Update => {
                     // Another key makes another row.
                     let moves = access.writes.contains(&None);
-                    (inserted, deleted) = (inserted || moves, deleted || moves);
+                    (inserted, deleted, reinserted) = (inserted || moves, deleted || moves, reinserted || moves);
                     updated.extend(access.writes.iter().flatten().copied());
                 }
             }
         }
         updated.sort_unstable();
         updated.dedup();
-        if (inserted, deleted, &updated) != (table.inserted, table.deleted, &table.updated) {
+        let told = (table.inserted, table.deleted, table.reinserted, &table.updated);
+        if (inserted, deleted, reinserted, &updated) != told {
             return Err(format!("{} is not changed as it says", table.name));
         }
     }

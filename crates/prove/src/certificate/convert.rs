@@ -30,6 +30,7 @@ fn table_of(table: &summary::facts::TableFacts) -> Table {
         not_null: not_null.collect(),
         inserted: table.inserted,
         deleted: table.deleted,
+        reinserted: table.reinserted,
         updated: table.updated.iter().copied().collect(),
     }
 }

@@ -99,6 +99,8 @@ pub struct Table {
     pub inserted: bool,
     /// Some program deletes.
     pub deleted: bool,
+    /// Some program inserts rows without a new value in their key.
+    pub reinserted: bool,
     /// Columns that some program changes in rows that are there.
     pub updated: Vec<usize>,
 }
@@ -288,8 +290,13 @@ impl Access {
 }
 
 impl Table {
+    /// Whether a row that has gone can come back.
+    pub(super) fn returns(&self) -> bool {
+        self.deleted && self.reinserted
+    }
+
     /// Whether a column of a row never changes, also when the row goes and comes back.
     pub(super) fn keeps(&self, column: usize) -> bool {
-        self.key.contains(&column) || !(self.updated.contains(&column) || (self.inserted && self.deleted))
+        self.key.contains(&column) || !(self.updated.contains(&column) || (self.inserted && self.returns()))
     }
 }

@@ -76,8 +76,7 @@ fn why_not(
     one: &Access,
     other: &Access,
 ) -> Option<&'static str> {
-    let stays = !table.deleted;
-    let is_insert_of_what_stays = stays && other.does == Does::Insert;
+    let is_insert_of_what_stays = !table.returns() && other.does == Does::Insert;
     match kind {
         Kind::Wr if !picked => None,
         Kind::Wr => match (cell, one.does, other.outcome) {
@@ -86,12 +85,15 @@ fn why_not(
             (Some(_), _, Outcome::Missing) => Some("who finds no row has read none of its columns"),
             _ => None,
         },
-        Kind::Ww if is_insert_of_what_stays => Some("a row that is never deleted is inserted before it is changed"),
+        Kind::Ww if is_insert_of_what_stays => Some("a row that does not return is inserted before it is changed"),
         Kind::Ww => None,
+        Kind::Rw if picked && other.does == Does::Delete && one.outcome == Outcome::Missing => {
+            Some("between who finds no row and who deletes it somebody has inserted it")
+        }
         Kind::Rw if !is_insert_of_what_stays => None,
-        Kind::Rw if cell.is_some() => Some("a row that is never deleted had no columns before it was inserted"),
+        Kind::Rw if cell.is_some() => Some("a row that does not return had no columns before it was inserted"),
         Kind::Rw if picked && one.outcome == Outcome::Found => {
-            Some("who has found a row that is never deleted has seen that it was inserted")
+            Some("who has found a row that does not return has seen that it was inserted")
         }
         Kind::Rw => None,
     }

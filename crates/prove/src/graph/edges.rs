@@ -123,22 +123,22 @@ fn meeting(table: &TableFacts, kind: EdgeKind, first: &Access, later: &Access, p
 
 fn can_meet(table: &TableFacts, kind: EdgeKind, cell: Cell, (first, later): (&Access, &Access), picked: bool) -> bool {
     use AccessKind::{Delete, Insert};
-    let stays = !table.deleted;
+    // Nobody has seen the row before, or will insert it again.
+    let is_first = later.kind == Insert && !table.returns();
     match kind {
         // Whether a row was found says nothing about others that were looked at.
         EdgeKind::WriteRead if !picked => true,
-        EdgeKind::ReadWrite if !picked => !(stays && later.kind == Insert) || cell == Cell::Existence,
+        EdgeKind::ReadWrite if !picked => !is_first || cell == Cell::Existence,
         // Who finds a row has not read that it was deleted, and who does not has not read that it was inserted.
         EdgeKind::WriteRead if cell == Cell::Existence => match (first.kind, later.outcome) {
             (Delete, Outcome::Found) | (Insert, Outcome::Missing) => false,
             _ => true,
         },
         EdgeKind::WriteRead => later.outcome != Outcome::Missing,
-        // Where nothing is deleted a row is inserted once, before everything else.
-        EdgeKind::WriteWrite => !(stays && later.kind == Insert),
-        EdgeKind::ReadWrite if stays && later.kind == Insert => {
-            cell == Cell::Existence && first.outcome != Outcome::Found
-        }
+        EdgeKind::WriteWrite => !is_first,
+        // Who has found nothing has somebody insert before somebody else deletes.
+        EdgeKind::ReadWrite if later.kind == Delete && first.outcome == Outcome::Missing => false,
+        EdgeKind::ReadWrite if is_first => cell == Cell::Existence && first.outcome != Outcome::Found,
         EdgeKind::ReadWrite => true,
         EdgeKind::Session => false,
     }

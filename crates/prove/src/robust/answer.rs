@@ -7,11 +7,14 @@ use skew_sql::app::App;
 use skew_sql::error::Result;
 use skew_sql::session::Database;
 
-use crate::confirm::{Confirmation, Found, Limits, confirm_all};
+use crate::confirm::{Found, Limits};
+use crate::robust::engines::{Asked, Trial};
 use crate::robust::{Question, Robustness};
+use crate::smt::proof::Proof;
+use crate::smt::solver::{Script, Solver};
 use crate::suspect::Suspect;
 
-/// How suspects are tried.
+/// How hard it is tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// How much for one suspect.
@@ -20,11 +23,33 @@ pub struct Effort {
     pub level: Duration,
     /// All of them, not only until one is found.
     pub all: bool,
+    /// Who is asked.
+    pub engine: Engine,
+    /// The solver, if it is asked.
+    pub solver: Solver,
+}
+
+/// Who is asked about cycles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Engine {
+    /// The graph, and the solver about what the graph cannot exclude and no run shows.
+    #[default]
+    Both,
+    /// The graph.
+    Graph,
+    /// The solver.
+    Solver,
 }
 
 impl Default for Effort {
     fn default() -> Effort {
-        Effort { each: Limits::default(), level: Duration::from_secs(10), all: false }
+        Effort {
+            each: Limits::default(),
+            level: Duration::from_secs(10),
+            all: false,
+            engine: Engine::default(),
+            solver: Solver::default(),
+        }
     }
 }
 
@@ -39,6 +64,10 @@ pub struct Answer {
     pub found: Vec<(Suspect, Found)>,
     /// Cycles that no run has shown, with the reason; an empty one: it was not tried.
     pub possible: Vec<(Suspect, String)>,
+    /// Why there was no solver to ask.
+    pub no_solver: Option<String>,
+    /// What the solver was asked.
+    pub scripts: Vec<Script>,
 }
 
 /// Whether every run at a level is serializable.
@@ -48,8 +77,8 @@ pub enum Verdict {
     Serializable,
     /// Yes, however many transactions there are: no cycle is allowed.
     Robust {
-        /// How many pairs of transactions were followed.
-        pairs: usize,
+        /// Why not.
+        by: Argument,
     },
     /// No, and a run shows it.
     NotRobust,
@@ -57,6 +86,18 @@ pub enum Verdict {
     Possible,
     /// A limit was hit.
     Unknown(String),
+}
+
+/// Why there is no cycle.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Argument {
+    /// The graph has none.
+    Graph {
+        /// How many pairs of transactions were followed.
+        pairs: usize,
+    },
+    /// The solver has proved it.
+    Solver(Proof),
 }
 
 impl Robustness {
@@ -70,53 +111,45 @@ impl Robustness {
         stronger: &[(Suspect, Found)],
         effort: Effort,
     ) -> Result<Answer> {
-        let mut answer = Answer { level, verdict: Verdict::Serializable, found: Vec::new(), possible: Vec::new() };
-        if matches!(level, Level::Ser | Level::Sser) {
-            return Ok(answer);
-        }
-        let searched = self.cycles(level, question);
-        if searched.suspects.is_empty() {
-            answer.verdict = match searched.limit.or_else(|| self.weaker_program(level)) {
-                None => Verdict::Robust { pairs: searched.pairs },
-                Some(limit) => Verdict::Unknown(limit),
-            };
+        let verdict = Verdict::Serializable;
+        let mut answer =
+            Answer { level, verdict, found: Vec::new(), possible: Vec::new(), no_solver: None, scripts: Vec::new() };
+        if matches!(level, Level::Ser | Level::Sser) && question.axioms.is_none() {
             return Ok(answer);
         }
         answer.found = stronger.iter().filter(|(_, found)| found.level.implies(level)).cloned().collect();
         let app = with_levels(app, question);
-        let is_known_already = !answer.found.is_empty() && !effort.all;
-        let tried = match is_known_already {
-            true => vec![None; searched.suspects.len()],
-            false => {
-                let (summary, suspects) = (self.summary(level), &searched.suspects);
-                confirm_all(database, &app, summary, suspects, effort.each, effort.level, effort.all)?
+        let mut trial = Trial { database, app: &app, effort, answer };
+        let limit = match self.ask_graph(level, question, effort.engine) {
+            Asked::Robust(by) => {
+                trial.answer.verdict = match trial.answer.found.is_empty() {
+                    true => Verdict::Robust { by },
+                    // One of the two is wrong; nobody should rely on either.
+                    false => Verdict::Unknown("a run and the graph, which contradict each other".to_owned()),
+                };
+                return Ok(trial.answer);
+            }
+            Asked::Suspects(suspects, limit) => {
+                self.try_all(&mut trial, suspects, effort.all, |_| true)?;
+                limit
             }
         };
-        for (suspect, confirmation) in searched.suspects.into_iter().zip(tried) {
-            match confirmation {
-                // Where not all calls are needed, another cycle may have come to the same run.
-                Some(Confirmation::Found(found)) if !is_known(&answer.found, &found) => {
-                    answer.found.push((suspect, *found));
-                }
-                Some(Confirmation::Found(_)) => {}
-                Some(Confirmation::NotFound { reason, .. }) => answer.possible.push((suspect, reason)),
-                None => answer.possible.push((suspect, String::new())),
+        let asks_solver = effort.engine != Engine::Graph && (trial.answer.found.is_empty() || effort.all);
+        let limit = if asks_solver { self.ask_solver(&mut trial, question, limit)? } else { limit };
+        let mut answer = trial.answer;
+        answer.verdict = match (&answer.verdict, limit) {
+            (Verdict::Robust { .. } | Verdict::Unknown(_), _) => answer.verdict,
+            _ if !answer.found.is_empty() => Verdict::NotRobust,
+            (_, limit) if answer.possible.is_empty() => {
+                Verdict::Unknown(limit.unwrap_or_else(|| "what no engine has looked at".to_owned()))
             }
-        }
-        answer.verdict = if answer.found.is_empty() { Verdict::Possible } else { Verdict::NotRobust };
+            _ => Verdict::Possible,
+        };
         Ok(answer)
-    }
-
-    /// A program that asks for a weaker level, so that what holds at this one says nothing about it.
-    fn weaker_program(&self, level: Level) -> Option<String> {
-        self.summary(level).programs.iter().find_map(|program| {
-            let asked = program.level.filter(|asked| !asked.implies(level))?;
-            Some(format!("{} which runs at {asked}: different levels together are not analysed", program.name))
-        })
     }
 }
 
-fn is_known(known: &[(Suspect, Found)], found: &Found) -> bool {
+pub(super) fn is_known(known: &[(Suspect, Found)], found: &Found) -> bool {
     known.iter().any(|(_, known)| known.level == found.level && known.client_text() == found.client_text())
 }
 

@@ -1,6 +1,7 @@
 //! Whether every run of an application is serializable at a level.
 
 pub mod answer;
+mod engines;
 mod telling;
 mod words;
 
@@ -12,6 +13,7 @@ use skew_sql::session::Database;
 use crate::graph::Graph;
 use crate::graph::rules::Rules;
 use crate::graph::search::{Searched, search};
+use crate::smt::axioms::Axioms;
 use crate::summary::Summary;
 use crate::summary::build::Reading;
 
@@ -28,6 +30,10 @@ pub struct Question {
     pub programs: Vec<String>,
     /// Programs that run serializably, by name, besides those that ask for it.
     pub serializable: Vec<String>,
+    /// Pairs of programs that are serializable with each other, by name.
+    pub pairs: Vec<(String, String)>,
+    /// A level in the user's own words: nothing else is asked of transactions.
+    pub axioms: Option<Axioms>,
     /// What transactions conflict about.
     pub dependencies: Dependencies,
 }
@@ -44,7 +50,14 @@ pub enum Dependencies {
 
 impl Default for Question {
     fn default() -> Question {
-        Question { sessions: true, programs: Vec::new(), serializable: Vec::new(), dependencies: Dependencies::Columns }
+        Question {
+            sessions: true,
+            programs: Vec::new(),
+            serializable: Vec::new(),
+            pairs: Vec::new(),
+            axioms: None,
+            dependencies: Dependencies::Columns,
+        }
     }
 }
 

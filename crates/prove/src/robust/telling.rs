@@ -11,7 +11,7 @@ use skew_model::robust::{
 
 use crate::confirm::Found;
 use crate::graph::Graph;
-use crate::robust::answer::{Answer, Verdict};
+use crate::robust::answer::{Answer, Argument, Verdict};
 use crate::robust::words::about;
 use crate::robust::{Question, Robustness};
 use crate::summary::{Access, Summary};
@@ -118,10 +118,15 @@ fn kind_of(kind: EdgeKind) -> DependencyKind {
 fn level_of(summary: &Summary, answer: &Answer, found: Vec<usize>) -> LevelAnswer {
     let (verdict, argument, why) = match &answer.verdict {
         Verdict::Serializable => (RobustVerdict::Robust, Some("definition"), "by definition".to_owned()),
-        Verdict::Robust { .. } => (
+        Verdict::Robust { by: Argument::Graph { .. } } => (
             RobustVerdict::Robust,
             Some("graph"),
             "no cycle of dependencies is allowed, for any number of transactions".to_owned(),
+        ),
+        Verdict::Robust { by: Argument::Solver(proof) } => (
+            RobustVerdict::Robust,
+            Some("solver"),
+            format!("no cycle of dependencies is allowed, for any number of transactions: {}", proof.argument),
         ),
         Verdict::NotRobust => (RobustVerdict::NotRobust, None, not_robust_words(summary, answer)),
         Verdict::Possible => {

@@ -9,12 +9,12 @@ use skew_sql::ir::Expr;
 use skew_sql::plpgsql::bound::Program as Body;
 use skew_sql::session::Database;
 
-use super::facts::RowConditions;
+use super::facts::{RowConditions, TableFacts};
 use super::formula::{Formula, Known};
 use super::paths::Walk;
 use super::query::{Look, Slot};
 use super::terms::State;
-use super::{AccessKind, Approximation, Facts, Outcome, Parameter, Path, Program, Summary, TermKind};
+use super::{Access, AccessKind, Approximation, Facts, Outcome, Parameter, Path, Program, Summary, TermKind};
 
 /// Whether what a transaction has found it finds again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,11 +52,21 @@ impl Summary {
             (table.inserted, table.deleted) = (true, true);
         }
         facts.learn(&all(&facts));
-        let programs = all(&facts);
+        let mut programs = all(&facts);
         facts.learn(&programs);
         drop(connection);
         facts.count(&programs, database);
+        let paths = programs.iter_mut().flat_map(|program| &mut program.paths);
+        paths.flat_map(|path| &mut path.accesses).for_each(|access| leave_open(access, &facts));
         Ok(Summary { programs, facts })
+    }
+}
+
+/// That there was no row with a value in a column says little if rows come to have it without being inserted.
+fn leave_open(access: &mut Access, facts: &Facts) {
+    let is_lasting = |table: &TableFacts| access.row.iter().all(|(column, _)| table.is_constant(*column));
+    if access.outcome == Outcome::Missing && !facts.table(access.table).is_some_and(is_lasting) {
+        access.outcome = Outcome::Open;
     }
 }
 

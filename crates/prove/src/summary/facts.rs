@@ -6,7 +6,7 @@ use skew_sql::catalog::{Catalog, IndexKeyKind, Oid, RelationKind};
 use skew_sql::types::Typed;
 
 use super::counters::Counted;
-use super::{Access, AccessKind, Cell, Condition, Path, Program, Term};
+use super::{Access, AccessKind, Cell, Condition, Path, Program, Term, TermKind};
 
 /// What is known about all tables.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +32,8 @@ pub struct TableFacts {
     pub inserted: bool,
     /// Some program deletes.
     pub deleted: bool,
+    /// Some program inserts rows whose key has no new value: they may have been there before.
+    pub reinserted: bool,
     /// The columns that some program changes in rows that are there.
     pub updated: BTreeSet<usize>,
     /// Which columns are never NULL, by position.
@@ -100,21 +102,28 @@ impl Facts {
     /// What programs do; what was known before is forgotten.
     pub fn learn(&mut self, programs: &[Program]) {
         for table in self.tables.values_mut() {
-            (table.inserted, table.deleted) = (false, false);
+            (table.inserted, table.deleted, table.reinserted) = (false, false, false);
             table.updated.clear();
         }
-        let accesses = programs.iter().flat_map(|program| &program.paths).flat_map(|path| &path.accesses);
-        for access in accesses.filter(|access| !access.writes.is_empty()) {
+        let paths = programs.iter().flat_map(|program| &program.paths);
+        let accesses = paths.flat_map(|path| path.accesses.iter().map(move |access| (path, access)));
+        for (path, access) in accesses.filter(|(_, access)| !access.writes.is_empty()) {
             let Some(table) = self.tables.get_mut(&access.table) else { continue };
             match access.kind {
-                AccessKind::Insert => table.inserted = true,
+                AccessKind::Insert => {
+                    table.inserted = true;
+                    let is_new = |column: &usize| {
+                        access.value_of(*column).is_some_and(|at| path.terms[at].kind == TermKind::Fresh)
+                    };
+                    table.reinserted |= !table.key.iter().any(is_new);
+                }
                 AccessKind::Delete => table.deleted = true,
                 AccessKind::Update | AccessKind::Select => {
                     for cell in &access.writes {
                         match cell {
                             Cell::Column(column) => _ = table.updated.insert(*column),
                             // A key that changes makes another row.
-                            Cell::Existence => (table.inserted, table.deleted) = (true, true),
+                            Cell::Existence => (table.inserted, table.deleted, table.reinserted) = (true, true, true),
                         }
                     }
                 }
@@ -169,9 +178,14 @@ impl TableFacts {
         !self.inserted && !self.deleted
     }
 
+    /// Whether a row that has gone can come back.
+    pub fn returns(&self) -> bool {
+        self.deleted && self.reinserted
+    }
+
     /// Whether a column of a row never changes, also when the row goes and comes back.
     pub fn is_constant(&self, column: usize) -> bool {
-        self.key.contains(&column) || !(self.updated.contains(&column) || (self.inserted && self.deleted))
+        self.key.contains(&column) || !(self.updated.contains(&column) || (self.inserted && self.returns()))
     }
 
     /// A column's name.

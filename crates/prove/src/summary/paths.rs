@@ -336,6 +336,7 @@ impl Walk<'_> {
             return self
                 .outcomes(first, state)
                 .into_iter()
+                .flat_map(|(outcome, state)| self.some_or_none(outcome, first, state))
                 .map(|(outcome, mut state)| {
                     let truth = match (outcome, negated) {
                         (Outcome::Found, false) | (Outcome::Missing, true) => Truth::True,
@@ -349,6 +350,30 @@ impl Walk<'_> {
         }
         let formula = self.look(line, &condition.text, &mut state).formula(&bound.expr, &[], None);
         vec![(state.truth(&formula, self.facts), formula, state)]
+    }
+
+    /// Where it is open whether there are rows with certain values: there are, or there are none.
+    fn some_or_none(&self, outcome: Outcome, first: usize, state: State) -> Vec<(Outcome, State)> {
+        let looking = |at: &usize| state.accesses[*at].reads.contains(&Cell::Existence);
+        let looking: Vec<usize> = (first..state.accesses.len()).filter(looking).collect();
+        let is_plain = |asked: &super::Access| {
+            let only_these = asked.row.iter().all(|(column, _)| asked.ranged.contains(column));
+            only_these && asked.filtered.is_empty() && asked.extreme.is_none() && !asked.conditional && !asked.looped
+        };
+        match looking[..] {
+            [access] if outcome == Outcome::Open && !self.together && is_plain(&state.accesses[access]) => {
+                let mut none = state.clone();
+                none.accesses[access].outcome = Outcome::Missing;
+                let line = none.accesses[access].line;
+                let table = self.facts.table(none.accesses[access].table);
+                let name = table.map_or("row", |table| &table.name);
+                none.decisions.push(format!("line {line}: none in {name}"));
+                let mut some = state;
+                some.decisions.push(format!("line {line}: some in {name}"));
+                vec![(Outcome::Found, some), (Outcome::Missing, none)]
+            }
+            _ => vec![(outcome, state)],
+        }
     }
 
     fn looped(&mut self, line: u32, looped: &Loop, mut states: Vec<State>) -> Vec<State> {

@@ -3,10 +3,12 @@
 //! - `cache`: answers that were given before
 //! - `save`: runs that were found, as files
 //! - `rerun`: such a file, run again
+//! - `solver`: what the solver is asked, and how
 
 mod cache;
 pub(crate) mod rerun;
 mod save;
+mod solver;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,6 +28,7 @@ use skew_sql::error::SqlError;
 use skew_sql::session::Database;
 
 use self::cache::Cache;
+use self::solver::SolverArguments;
 use crate::Ending;
 use crate::commands::explore::load;
 use crate::commands::serve::read_script;
@@ -46,6 +49,8 @@ Examples:
   skew robust bank.sql --level si --all
   skew robust bank.sql --level mvrc --subsets
   skew robust bank.sql --mark withdraw=ser
+  skew robust bank.sql --level psi --serialize withdraw,close
+  skew robust bank.sql --level-file mine.fol         a level in your own words, see --help
   skew robust bank.sql --format html -o bank.html    a page with the programs drawn
   skew robust bank.sql --save runs                   what was found, as files for `skew replay`
   skew robust bank.sql --certificate bank.cert.json  what `skew certify` verifies
@@ -111,6 +116,9 @@ pub(crate) struct Arguments {
     /// Look for a run of a cycle for so many seconds at most, and five times as long for a level
     #[arg(long, value_name = "SECONDS", default_value_t = 2)]
     max_time: u64,
+
+    #[command(flatten)]
+    solver: SolverArguments,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -157,13 +165,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         save::save(&mut report, &script.text, folder)?;
     }
     output::write(arguments.output.as_deref(), &render(&report, arguments))?;
-    Ok(if arguments.levels.is_empty() { Ending::Holds } else { ending(&report) })
+    Ok(if report.every_level { Ending::Holds } else { ending(&report) })
 }
 
 /// The answers: those that were given before to the same question, or new ones.
 fn answered(script: &Script, arguments: &Arguments) -> Result<RobustReport, String> {
-    // A certificate needs more than the answers.
-    let is_cached = !arguments.no_cache && arguments.certificate.is_none();
+    // A certificate and scripts need more than the answers.
+    let needs_more = arguments.certificate.is_some() || arguments.solver.dump_smt.is_some();
+    let is_cached = !arguments.no_cache && !needs_more;
     let cache = is_cached.then(|| Cache::of(&script.text, &options(script, arguments))).flatten();
     if let Some(report) = cache.as_ref().and_then(Cache::read) {
         return Ok(report);
@@ -193,12 +202,14 @@ fn options(script: &Script, arguments: &Arguments) -> String {
         no_cache: _,
         show: _,
         max_time,
+        solver,
     } = arguments;
     format!(
-        "{:?} {levels:?} {subsets} {marks:?} {} {} {all} {max_time}",
+        "{:?} {levels:?} {subsets} {marks:?} {} {} {all} {max_time} {}",
         script.name,
         *sessions == Sessions::On,
-        *dependencies == DependenciesArgument::Rows
+        *dependencies == DependenciesArgument::Rows,
+        solver.key()
     )
 }
 
@@ -249,7 +260,13 @@ impl Asked {
     }
 
     fn report(&self, name: &str, arguments: &Arguments) -> Result<RobustReport, String> {
-        let levels = if arguments.levels.is_empty() { &LEVELS[..] } else { &arguments.levels };
+        // A level in the user's words is executed at the weakest one that reads once.
+        let written = [if self.question.sessions { Level::Ra } else { Level::Ec }];
+        let levels = match (&arguments.solver.level_file, arguments.levels.is_empty()) {
+            (Some(_), _) => &written[..],
+            (None, true) => &LEVELS[..],
+            (None, false) => &arguments.levels,
+        };
         let answers = self.answers(name, levels, arguments)?;
         if let Some(path) = &arguments.certificate {
             let (certificate, left_out) = certificate::write(name, &self.robustness, &self.question, &answers);
@@ -258,8 +275,14 @@ impl Asked {
                 eprintln!("skew: the certificate says nothing about {}: {}", one.level, one.why);
             }
         }
+        if let Some(folder) = &arguments.solver.dump_smt {
+            solver::dump(&answers, folder)?;
+        }
         let mut report = self.robustness.report(name, &self.question, &answers);
-        report.every_level = arguments.levels.is_empty();
+        if let (Some(file), [answer]) = (&arguments.solver.level_file, &mut report.levels[..]) {
+            answer.level = file.display().to_string();
+        }
+        report.every_level = arguments.levels.is_empty() && arguments.solver.level_file.is_none();
         if arguments.subsets {
             report.subsets = levels.iter().map(|level| self.robustness.subsets(*level, &self.question)).collect();
         }
@@ -268,7 +291,8 @@ impl Asked {
 
     fn answers(&self, name: &str, levels: &[Level], arguments: &Arguments) -> Result<Vec<Answer>, String> {
         let each = Limits { time: Duration::from_secs(arguments.max_time), ..Limits::default() };
-        let effort = Effort { each, level: each.time * 5, all: arguments.all };
+        let (engine, solver) = (arguments.solver.engine(), arguments.solver.solver());
+        let effort = Effort { each, level: each.time * 5, all: arguments.all, engine, solver };
         let progress = Progress::new();
         let mut answers: Vec<Answer> = Vec::new();
         let mut found: Vec<(Suspect, Found)> = Vec::new();
@@ -298,7 +322,8 @@ fn failed(name: &str, error: &SqlError) -> String {
 }
 
 fn question(arguments: &Arguments, app: &App) -> Result<Question, String> {
-    for mark in &arguments.marks {
+    let pairs = arguments.solver.pairs.iter().flat_map(|(one, other)| [one, other]);
+    for mark in arguments.marks.iter().chain(pairs) {
         if !app.programs.iter().any(|program| program.name == *mark) {
             let names: Vec<&str> = app.programs.iter().map(|program| program.name.as_str()).collect();
             return Err(format!("there is no program {mark}; there are {}", names.join(", ")));
@@ -311,6 +336,8 @@ fn question(arguments: &Arguments, app: &App) -> Result<Question, String> {
             DependenciesArgument::Columns => Dependencies::Columns,
             DependenciesArgument::Rows => Dependencies::Rows,
         },
+        pairs: arguments.solver.pairs.clone(),
+        axioms: arguments.solver.axioms(app)?,
         ..Question::default()
     })
 }

@@ -1,0 +1,201 @@
+//! Who is asked about a level, in order of cost: the graph, runs of what it suspects, the solver, runs of what that one
+//! suspects.
+
+use skew_model::Level;
+use skew_sql::app::App;
+use skew_sql::error::Result;
+use skew_sql::session::Database;
+
+use super::answer::{Answer, Argument, Effort, Engine, Verdict, is_known};
+use super::{Dependencies, Question, Robustness};
+use crate::confirm::{Confirmation, Found, confirm_all};
+use crate::smt::axioms::Axioms;
+use crate::smt::encode::Isolation;
+use crate::smt::recorded::is_within;
+use crate::smt::solver::NoSolver;
+use crate::smt::{Bounds, Solved, solve};
+use crate::suspect::Suspect;
+
+/// What the graph says.
+pub(super) enum Asked {
+    /// There is no cycle.
+    Robust(Argument),
+    /// There may be these, or more: a limit was hit.
+    Suspects(Vec<Suspect>, Option<String>),
+}
+
+/// An answer that is being worked on.
+pub(super) struct Trial<'a> {
+    pub(super) database: &'a Database,
+    pub(super) app: &'a App,
+    pub(super) effort: Effort,
+    pub(super) answer: Answer,
+}
+
+impl Robustness {
+    /// What the graph says, if it is to be asked.
+    pub(super) fn ask_graph(&self, level: Level, question: &Question, engine: Engine) -> Asked {
+        if engine == Engine::Solver || question.axioms.is_some() {
+            return Asked::Suspects(Vec::new(), None);
+        }
+        let searched = self.cycles(level, question);
+        let limit = searched.limit.or_else(|| self.weaker_program(level));
+        // It does not know about pairs: without a cycle there is none with them, but what it suspects may be none.
+        match (searched.suspects.is_empty(), limit) {
+            (true, None) => Asked::Robust(Argument::Graph { pairs: searched.pairs }),
+            (_, limit) if !question.pairs.is_empty() => Asked::Suspects(Vec::new(), limit),
+            (_, limit) => Asked::Suspects(searched.suspects, limit),
+        }
+    }
+
+    /// A program that asks for a weaker level, so that what holds at this one says nothing about it.
+    fn weaker_program(&self, level: Level) -> Option<String> {
+        self.summary(level).programs.iter().find_map(|program| {
+            let asked = program.level.filter(|asked| !asked.implies(level))?;
+            Some(format!("{} which runs at {asked}: the graph knows one level at a time", program.name))
+        })
+    }
+
+    /// Looks for runs of suspects.
+    pub(super) fn try_all(
+        &self,
+        trial: &mut Trial<'_>,
+        suspects: Vec<Suspect>,
+        all: bool,
+        is_allowed: impl Fn(&Found) -> bool,
+    ) -> Result<()> {
+        let (effort, answer) = (trial.effort, &mut trial.answer);
+        let is_known_already = !answer.found.is_empty() && !effort.all;
+        let tried = match is_known_already {
+            true => vec![None; suspects.len()],
+            false => {
+                let (summary, each) = (self.summary(answer.level), effort.each);
+                confirm_all(trial.database, trial.app, summary, &suspects, each, effort.level, all)?
+            }
+        };
+        for (suspect, confirmation) in suspects.into_iter().zip(tried) {
+            match confirmation {
+                Some(Confirmation::Found(found)) if !is_allowed(&found) => {
+                    answer.possible.push((suspect, "the run that was found is not within the level".to_owned()));
+                }
+                // Where not all calls are needed, another cycle may have come to the same run.
+                Some(Confirmation::Found(found)) if !is_known(&answer.found, &found) => {
+                    answer.found.push((suspect, *found));
+                }
+                Some(Confirmation::Found(_)) => {}
+                Some(Confirmation::NotFound { reason, .. }) => answer.possible.push((suspect, reason)),
+                None => answer.possible.push((suspect, String::new())),
+            }
+        }
+        Ok(())
+    }
+
+    /// What the solver says about a level.
+    pub fn solve(
+        &self,
+        level: Level,
+        question: &Question,
+        effort: Effort,
+    ) -> Option<std::result::Result<Solved, NoSolver>> {
+        let isolation = self.isolation(level, question)?;
+        let by_rows = (question.dependencies == Dependencies::Rows).then(|| self.summary(level).by_rows());
+        let summary = by_rows.as_ref().unwrap_or(self.summary(level));
+        let is_asked = |name: &String| question.programs.is_empty() || question.programs.contains(name);
+        let programs: Vec<usize> =
+            (0..summary.programs.len()).filter(|at| is_asked(&summary.programs[*at].name)).collect();
+        Some(solve(&effort.solver, summary, &programs, &isolation, level, Bounds::default()))
+    }
+
+    /// What the solver says, and runs of what it suspects; the limit that was hit.
+    pub(super) fn ask_solver(
+        &self,
+        trial: &mut Trial<'_>,
+        question: &Question,
+        limit: Option<String>,
+    ) -> Result<Option<String>> {
+        let level = trial.answer.level;
+        let Some(solved) = self.solve(level, question, trial.effort) else { return Ok(limit) };
+        let solved = match solved {
+            Ok(solved) => solved,
+            Err(NoSolver(why)) => {
+                trial.answer.no_solver = Some(why.clone());
+                return Ok(limit.or(Some(why)));
+            }
+        };
+        trial.answer.scripts = solved.scripts;
+        if let Some(proof) = solved.proof {
+            trial.answer.verdict = match trial.answer.found.is_empty() {
+                true => Verdict::Robust { by: Argument::Solver(proof) },
+                // One of the two is wrong; nobody should rely on either.
+                false => Verdict::Unknown("a run and the solver, which contradict each other".to_owned()),
+            };
+            trial.answer.possible.clear();
+            return Ok(None);
+        }
+        let known: Vec<String> = {
+            let suspects = trial.answer.found.iter().map(|(suspect, _)| suspect);
+            suspects.chain(trial.answer.possible.iter().map(|(suspect, _)| suspect)).map(signature).collect()
+        };
+        let suspects = solved.cycles.into_iter().flat_map(|cycles| cycles.suspects);
+        let suspects: Vec<Suspect> = suspects.filter(|suspect| !known.contains(&signature(suspect))).collect();
+        let (isolation, solver) = (self.isolation(level, question), trial.effort.solver);
+        let is_allowed = |found: &Found| match &isolation {
+            Some(isolation) if question.is_written_out() => {
+                is_within(&solver, self.summary(level), isolation, &found.client, &found.history) == Ok(true)
+            }
+            _ => true,
+        };
+        // A run that is not within the level is not the last one to try.
+        let all = trial.effort.all || question.is_written_out();
+        self.try_all(trial, suspects, all, is_allowed)?;
+        let bounds = Bounds::default();
+        let bound = format!("cycles of more than {} transactions, of which nothing is known", bounds.cycle);
+        Ok(limit.or(solved.limit).or(Some(bound)))
+    }
+
+    /// What isolates transactions at a level; `None` if it cannot be said in axioms.
+    fn isolation(&self, level: Level, question: &Question) -> Option<Isolation> {
+        let summary = self.summary(level);
+        let is_marked = |name: &String, level: Option<Level>| {
+            level.is_some_and(|level| level.implies(Level::Ser)) || question.serializable.contains(name)
+        };
+        let sessions = question.sessions && level != Level::Ec;
+        let mut isolation = Isolation::uniform(level, summary.programs.len(), sessions);
+        if let Some(axioms) = &question.axioms {
+            isolation.levels.fill(None);
+            isolation.axioms = axioms.clone();
+            return Some(isolation);
+        }
+        let mut marked = Vec::new();
+        for (program, asked) in summary.programs.iter().zip(&mut isolation.levels) {
+            if is_marked(&program.name, program.level) {
+                marked.push(program.name.as_str());
+            } else if program.level.is_some() {
+                *asked = program.level;
+            }
+        }
+        if isolation.levels.iter().flatten().any(|level| Axioms::of(*level).is_none()) {
+            return None;
+        }
+        for (at, one) in marked.iter().enumerate() {
+            marked[at..].iter().for_each(|other| isolation.serialize(one, other));
+        }
+        question.pairs.iter().for_each(|(one, other)| isolation.serialize(one, other));
+        Some(isolation)
+    }
+}
+
+impl Question {
+    /// Whether the store does not know the level as it is asked about.
+    pub fn is_written_out(&self) -> bool {
+        self.axioms.is_some() || !self.pairs.is_empty()
+    }
+}
+
+/// What makes two cycles the same: their programs and the kinds of their dependencies, wherever one begins.
+fn signature(suspect: &Suspect) -> String {
+    let parts: Vec<String> =
+        suspect.edges.iter().map(|edge| format!("{} {}", suspect.calls[edge.from].program, edge.kind.name())).collect();
+    let turns = (0..parts.len()).map(|at| [&parts[at..], &parts[..at]].concat().join(", "));
+    turns.min().unwrap_or_default()
+}

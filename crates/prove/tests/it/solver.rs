@@ -1,0 +1,209 @@
+//! What the solver says about applications. Without z3 these tests say so and pass.
+
+use skew_model::Level;
+use skew_prove::graph::Graph;
+use skew_prove::robust::answer::{Answer, Argument, Effort, Engine, Verdict};
+use skew_prove::robust::{Question, Robustness};
+use skew_prove::smt::axioms::Axioms;
+use skew_prove::smt::encode::Isolation;
+use skew_prove::smt::proof::no_long_path;
+use skew_prove::smt::search::cycles;
+use skew_prove::smt::solver::{Said, Solver};
+
+use crate::{example, load};
+
+/// Whether there is a solver to ask.
+fn has_solver() -> bool {
+    let is_there = Solver::default().start().is_ok();
+    if !is_there {
+        eprintln!("skipped: z3 is not installed");
+    }
+    is_there
+}
+
+/// The different cycles of so many transactions, without sessions.
+fn cycles_of(name: &str, level: Level, length: usize, prepare: impl Fn(&mut Isolation)) -> Vec<String> {
+    let (database, app) = load(&example(&format!("{name}.sql")));
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    let summary = robustness.summary(level);
+    let programs: Vec<usize> = (0..summary.programs.len()).collect();
+    let mut isolation = Isolation::uniform(level, programs.len(), false);
+    prepare(&mut isolation);
+    let graph = Graph::of(summary, &programs);
+    let found = cycles(&Solver::default(), &graph, &isolation, length, level).expect("z3 is there");
+    assert_eq!(found.limit, None, "{name} at {level}");
+    let mut words: Vec<String> = found
+        .suspects
+        .iter()
+        .map(|suspect| {
+            let edges = suspect.edges.iter();
+            let words = edges.map(|edge| (&summary.programs[suspect.calls[edge.from].program].name, edge.kind.name()));
+            let words: Vec<String> = words.map(|(program, kind)| format!("{program} -{kind}->")).collect();
+            let turns = (0..words.len()).map(|at| [&words[at..], &words[..at]].concat().join(" "));
+            turns.min().expect("a cycle has edges")
+        })
+        .collect();
+    words.sort();
+    words
+}
+
+fn answer(name: &str, level: Level, question: &Question, engine: Engine) -> Answer {
+    let (database, app) = load(&example(&format!("{name}.sql")));
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    let effort = Effort { engine, ..Effort::default() };
+    robustness.answer(&database, &app, level, question, &[], effort).expect("it can be asked")
+}
+
+fn without_sessions() -> Question {
+    Question { sessions: false, ..Question::default() }
+}
+
+/// The pairs that Nagar and Jagannathan run serializably in their courseware.
+fn serialized() -> Vec<(String, String)> {
+    let pairs = [
+        ("add_course", "add_course"),
+        ("add_student", "add_student"),
+        ("enroll", "rem_course"),
+        ("enroll", "rem_student"),
+    ];
+    pairs.map(|(one, other)| (one.to_owned(), other.to_owned())).to_vec()
+}
+
+/// Nagar and Jagannathan, CONCUR 2018, section 2: withdrawals lose updates at EC with two transactions; at PSI no path of
+/// four dependencies is without a shorter one, and there are no cycles of up to four.
+#[test]
+fn withdrawals() {
+    if !has_solver() {
+        return;
+    }
+    let found = cycles_of("withdraw", Level::Ec, 2, |_| {});
+    assert_eq!(found, ["withdraw -rw-> withdraw -ww->"]);
+    let (database, app) = load(&example("withdraw.sql"));
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    let isolation = Isolation::uniform(Level::Psi, 1, false);
+    let graph = Graph::of(robustness.summary(Level::Psi), &[0]);
+    let path = |length| no_long_path(&Solver::default(), &graph, &isolation, length).expect("z3 is there").answer;
+    assert_eq!(path(4), Said::Sat);
+    assert_eq!(path(5), Said::Unsat);
+    for length in 2..=4 {
+        assert_eq!(cycles_of("withdraw", Level::Psi, length, |_| {}), Vec::<String>::new());
+    }
+}
+
+/// Nagar and Jagannathan, section 6: three kinds of anomalies at EC with two transactions. Our programs also remove courses
+/// and students, which two transactions can do at the same time.
+#[test]
+fn a_courseware_without_isolation() {
+    if !has_solver() {
+        return;
+    }
+    let found = cycles_of("courseware_seats", Level::Ec, 2, |_| {});
+    for published in [
+        "add_course -rw-> add_course -rw->",
+        "add_student -rw-> add_student -rw->",
+        "enroll -rw-> enroll -ww->",
+        "enroll -rw-> rem_course -rw->",
+        "enroll -rw-> rem_student -rw->",
+    ] {
+        assert!(found.contains(&published.to_owned()), "{published} is not among {found:#?}");
+    }
+}
+
+/// The same: with PSI and those pairs serializable, nothing with two or three transactions, and with four a long fork of two
+/// enrolments, one of which sees the student and the other one the course.
+#[test]
+fn a_courseware_with_serializable_pairs_at_psi() {
+    if !has_solver() {
+        return;
+    }
+    let pairs = serialized();
+    let serialize = |isolation: &mut Isolation| pairs.iter().for_each(|(one, other)| isolation.serialize(one, other));
+    for length in [2, 3] {
+        assert_eq!(cycles_of("courseware_seats", Level::Psi, length, serialize), Vec::<String>::new());
+    }
+    let found = cycles_of("courseware_seats", Level::Psi, 4, serialize);
+    let fork = "add_course -wr-> enroll -rw-> add_student -wr-> enroll -rw->";
+    assert!(found.contains(&fork.to_owned()), "{found:#?}");
+}
+
+/// The same: with SI it is serializable. (They prove it by shortest paths; by induction it takes fewer transactions.)
+#[test]
+fn a_courseware_with_serializable_pairs_at_si() {
+    if !has_solver() {
+        return;
+    }
+    let question = Question { pairs: serialized(), ..without_sessions() };
+    let answer = answer("courseware_seats", Level::Si, &question, Engine::Both);
+    let Verdict::Robust { by: Argument::Solver(proof) } = answer.verdict else { panic!("{:?}", answer.verdict) };
+    assert!(proof.argument.starts_with("by induction"), "{}", proof.argument);
+    let (last, others) = proof.scripts.split_last().expect("a proof has scripts");
+    for script in others.iter().chain([last]) {
+        assert_eq!(script.ask(&Solver::default()), Ok(Said::Unsat), "{}", script.purpose);
+    }
+}
+
+/// What the graph says about published applications the solver proves as well, where it has a proof.
+#[test]
+fn proofs_by_induction_at_si() {
+    if !has_solver() {
+        return;
+    }
+    for name in ["auction", "currency_exchange", "fusion_ticket", "roomstore", "shopping_cart"] {
+        let answer = answer(name, Level::Si, &Question::default(), Engine::Solver);
+        let by_solver = matches!(answer.verdict, Verdict::Robust { by: Argument::Solver(_) });
+        assert!(by_solver, "{name}: {:?}", answer.verdict);
+    }
+}
+
+/// A level in words: the same as the named one.
+#[test]
+fn a_level_that_is_written_out_is_the_level() {
+    if !has_solver() {
+        return;
+    }
+    let words = "forall a b c: vis(a, b) and vis(b, c) => vis(a, c)  -- causal\nforall a b: ww(a, b) => vis(a, b)";
+    let axioms = Axioms::parse(words).expect("it can be read");
+    for length in 2..=4 {
+        let written = cycles_of("smallbank", Level::Ec, length, |isolation| {
+            isolation.levels.fill(None);
+            isolation.axioms = axioms.clone();
+        });
+        assert_eq!(written, cycles_of("smallbank", Level::Psi, length, |_| {}));
+    }
+}
+
+/// A run is found of a level that no database has: no lost updates, but nothing else either.
+#[test]
+fn a_run_within_a_level_that_is_written_out() {
+    if !has_solver() {
+        return;
+    }
+    let question =
+        |words: &str| Question { axioms: Some(Axioms::parse(words).expect("it can be read")), ..Question::default() };
+    let weak = answer("withdraw", Level::Ra, &question(""), Engine::Both);
+    assert_eq!(weak.verdict, Verdict::NotRobust);
+    let strong = answer("withdraw", Level::Ra, &question("forall a b: ar(a, b) => vis(a, b)"), Engine::Both);
+    assert!(matches!(strong.verdict, Verdict::Robust { .. }), "{:?}", strong.verdict);
+}
+
+#[test]
+fn what_is_no_level_says_where() {
+    let wrong = [
+        ("forall a: vis(a, b)", "line 1: there is no transaction b before `:`"),
+        ("\nexists a: vis(a, a)", "line 2: a level is made of lines that read `forall a b: … => …`"),
+        ("forall a b: exists c", "line 1: there is no `exists`: a level speaks of all transactions"),
+        ("forall a a: vis(a, a)", "line 1: a stands there twice"),
+        ("forall a b: vis(a, b) =>", "line 1: the line ends, where the name of a transaction was expected"),
+        ("forall a b: vis(a b)", "line 1: there is `b`, where `,` was expected"),
+        ("forall a b c d e: vis(a, b)", "line 1: one to 4 transactions can be spoken of"),
+        ("forall a b: vis(a, b) % 2", "line 1: `%` was not expected here"),
+        ("forall a b: vis(a, b) vis(a, b)", "line 1: `vis` was not expected here"),
+    ];
+    for (text, message) in wrong {
+        assert_eq!(Axioms::parse(text).map_err(|error| error.to_string()), Err(message.to_owned()));
+    }
+    let deep = format!("forall a b: {}vis(a, b){}", "(".repeat(5_000), ")".repeat(5_000));
+    assert!(Axioms::parse(&deep).is_err());
+    let deep = format!("forall a b: {}vis(a, b)", "not ".repeat(5_000));
+    assert!(Axioms::parse(&deep).is_err());
+}
