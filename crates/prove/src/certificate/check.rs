@@ -6,7 +6,9 @@ use skew_model::Level;
 
 use super::convert::summary_of;
 use super::cycles::{Followed, Following};
-use super::data::{At, Certificate, Does, KIND, Kind, LevelPart, Reading, Script, Summary, TermIs, VERSION, Way};
+use super::data::{
+    At, Certificate, Does, KIND, Kind, LevelPart, Reading, Script, Summary, TermIs, VERSION, Way, Writers,
+};
 use super::pairs::Pair;
 use super::rows::by_rows;
 use super::rules::Rule;
@@ -36,7 +38,7 @@ pub fn check(certificate: &Certificate, solver: Solver<'_>) -> Result<Checked, S
     }
     let mut checked = Checked::default();
     for summary in &certificate.summaries {
-        let name = reading_words(summary.reading);
+        let name = summary_words(summary.reading, summary.writers);
         let (edges, apart) = is_sound(summary, certificate.rows).map_err(|error| format!("{name}: {error}"))?;
         let ways: usize = summary.programs.iter().map(|program| program.ways.len()).sum();
         checked.lines.push(format!(
@@ -59,8 +61,8 @@ pub fn check(certificate: &Certificate, solver: Solver<'_>) -> Result<Checked, S
 pub fn is_of(certificate: &Certificate, robustness: &Robustness) -> Result<(), String> {
     for claimed in &certificate.summaries {
         let own = match claimed.reading {
-            Reading::Once => summary_of(&robustness.once, Reading::Once),
-            Reading::EachStatement => summary_of(&robustness.each_statement, Reading::EachStatement),
+            Reading::Once => summary_of(&robustness.once, claimed.reading, claimed.writers),
+            Reading::EachStatement => summary_of(&robustness.each_statement, claimed.reading, claimed.writers),
         };
         if own.tables != claimed.tables {
             return Err("the tables differ".to_owned());
@@ -76,11 +78,16 @@ pub fn is_of(certificate: &Certificate, robustness: &Robustness) -> Result<(), S
     Ok(())
 }
 
-fn reading_words(reading: Reading) -> &'static str {
-    match reading {
+fn summary_words(reading: Reading, writers: Writers) -> String {
+    let reading = match reading {
         Reading::Once => "reading once",
         Reading::EachStatement => "reading by statement",
-    }
+    };
+    let writers = match writers {
+        Writers::Together => "rows with several writers",
+        Writers::Apart => "rows with one writer at a time",
+    };
+    format!("{reading}, {writers}")
 }
 
 /// Verifies one level; what was done, in words.
@@ -99,8 +106,8 @@ pub(super) fn one_level(certificate: &Certificate, part: &LevelPart, solver: Sol
     let summary = certificate
         .summaries
         .iter()
-        .find(|summary| summary.reading == rule.reading)
-        .ok_or_else(|| format!("there is no summary for {}", reading_words(rule.reading)))?;
+        .find(|summary| rule.is_about(summary))
+        .ok_or_else(|| format!("there is no summary for {}", summary_words(rule.reading, rule.writers())))?;
     let summary = &if certificate.rows { by_rows(summary) } else { summary.clone() };
     let mut protected = Vec::new();
     for program in &summary.programs {
@@ -221,6 +228,9 @@ fn way_is_well_formed(summary: &Summary, way: &Way) -> Result<(), String> {
         if !is_fine {
             return Err(format!("value {at} comes from nowhere"));
         }
+    }
+    if way.never_null.iter().chain(&way.always_null).any(|value| *value >= way.terms.len()) {
+        return Err("a value that is none".to_owned());
     }
     for access in &way.accesses {
         let table = access.table.and_then(|table| summary.tables.get(table));

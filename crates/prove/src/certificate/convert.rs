@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 
 use skew_sql::catalog::Oid;
 
-use super::data::{Access, Does, Outcome, Program, Reading, Summary, Table, Term, TermIs, Way};
+use super::data::{Access, Does, First, Outcome, Program, Reading, Summary, Table, Term, TermIs, Way, Writers};
 use crate::summary::values::is_integer;
 use crate::summary::{self, AccessKind, Cell, TermKind};
 
 /// A summary without its edges.
-pub(super) fn summary_of(summary: &summary::Summary, reading: Reading) -> Summary {
+pub(super) fn summary_of(summary: &summary::Summary, reading: Reading, writers: Writers) -> Summary {
     let oids: Vec<Oid> = summary.facts.tables.keys().copied().collect();
     Summary {
         reading,
+        writers,
         tables: summary.facts.tables.values().map(table_of).collect(),
         programs: summary.programs.iter().map(|program| program_of(program, &oids)).collect(),
         edges: Vec::new(),
@@ -32,6 +33,7 @@ fn table_of(table: &summary::facts::TableFacts) -> Table {
         deleted: table.deleted,
         reinserted: table.reinserted,
         updated: table.updated.iter().copied().collect(),
+        counted: table.counted.as_ref().map(|one| (one.column, one.parts.iter().map(|(own, _)| *own).collect())),
     }
 }
 
@@ -39,6 +41,8 @@ fn program_of(program: &summary::Program, oids: &[Oid]) -> Program {
     let way = |path: &summary::Path| Way {
         decisions: path.decisions.clone(),
         terms: path.terms.iter().map(term_of).collect(),
+        never_null: path.never_null.iter().copied().collect(),
+        always_null: path.always_null.iter().copied().collect(),
         accesses: path.accesses.iter().map(|access| access_of(access, oids)).collect(),
     };
     Program {
@@ -90,6 +94,10 @@ fn access_of(access: &summary::Access, oids: &[Oid]) -> Access {
         locks: access.locks,
         looped: access.looped,
         conditional: access.conditional,
+        first: access
+            .extreme
+            .filter(|extreme| extreme.first)
+            .map(|extreme| First { column: extreme.column, largest: extreme.largest }),
     }
 }
 

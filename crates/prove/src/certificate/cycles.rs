@@ -174,6 +174,8 @@ impl<'s> Following<'s> {
         if !equal.close() || self.excluded_after_all(start, &equal, chain, here) {
             return None;
         }
+        let is_ordered =
+            step.edge.is_some_and(|edge| self.also_overwrites(start, &equal, (here, chain.last), next, edge));
         let equal = equal.only(&[FIRST, SECOND, next]);
         let kind = step.edge.map(|edge| edge.kind);
         let hit = step.edge.and_then(|edge| hits(edge.to.2, self.access(edge.to), edge, edge.kind != Kind::Wr));
@@ -202,7 +204,7 @@ impl<'s> Following<'s> {
             equal,
             last: step.to,
             is_second: false,
-            read_writes: chain.read_writes || (asks_rw && counts && kind == Some(Kind::Rw)),
+            read_writes: chain.read_writes || (asks_rw && counts && kind == Some(Kind::Rw) && !is_ordered),
             overwrites: chain.overwrites || (asks_ww && counts && kind == Some(Kind::Ww)),
             length: (chain.length + 1).min(4),
             ends: with_first && self.rule.apart != Apartness::Locked,
@@ -247,6 +249,27 @@ impl<'s> Following<'s> {
         !self.conflict(start, &equal, first, second)
             && !self.conflict(start, &equal, first, last)
             && !self.came_back(start, &equal, chain, edge)
+    }
+
+    /// Whether who overwrites what another one has read also overwrites what that one writes. At `psi` the cycle is then one
+    /// with an anti-dependency less: they are ordered by what they write.
+    fn also_overwrites(
+        &self,
+        start: &Start<'s>,
+        equal: &Equal<'s>,
+        here: (usize, Node),
+        next: usize,
+        edge: &Edge,
+    ) -> bool {
+        if self.rule.apart != Apartness::Neighbours || edge.kind != Kind::Rw {
+            return false;
+        }
+        let (read, written) = (self.access(edge.from), self.access(edge.to));
+        let write_one = read.writes.iter().any(|cell| written.writes.contains(cell));
+        let changes_it = edge.picked && !read.conditional && write_one && !edge.cells.contains(&None);
+        let hit = [hits(edge.from.2, read, edge, false)];
+        let one = (here.0, here.1, &hit[..]);
+        changes_it || self.conflict(start, equal, one, (next, node(edge.to), &[Some(edge.to.2)]))
     }
 
     /// Whether equalities that came later exclude the last transaction.

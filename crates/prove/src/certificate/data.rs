@@ -61,6 +61,8 @@ pub struct Script {
 pub struct Summary {
     /// How transactions read.
     pub reading: Reading,
+    /// Whether two can write one row without seeing each other.
+    pub writers: Writers,
     /// The tables.
     pub tables: Vec<Table>,
     /// The programs.
@@ -79,6 +81,16 @@ pub enum Reading {
     Once,
     /// Each statement may look at another state.
     EachStatement,
+}
+
+/// Whether two transactions can write one row without one of them seeing the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Writers {
+    /// They can.
+    Together,
+    /// They cannot: `psi`, `si`, and with locks `mvrc`.
+    Apart,
 }
 
 /// A table.
@@ -103,6 +115,8 @@ pub struct Table {
     pub reinserted: bool,
     /// Columns that some program changes in rows that are there.
     pub updated: Vec<usize>,
+    /// The column that numbers its rows, if every insert takes its number from a counter, and the columns that say which one.
+    pub counted: Option<(usize, Vec<usize>)>,
 }
 
 /// A program.
@@ -125,6 +139,10 @@ pub struct Way {
     pub decisions: Vec<String>,
     /// Its values.
     pub terms: Vec<Term>,
+    /// The values that are not NULL in any transaction that takes this way.
+    pub never_null: Vec<usize>,
+    /// The values that are NULL in all of them.
+    pub always_null: Vec<usize>,
     /// What it does, in order.
     pub accesses: Vec<Access>,
 }
@@ -203,6 +221,18 @@ pub struct Access {
     pub looped: bool,
     /// It may be left out.
     pub conditional: bool,
+    /// Only the first row in the order of this column is asked for: the one with the smallest or the largest value.
+    pub first: Option<First>,
+}
+
+/// The first row in the order of a column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct First {
+    /// The column.
+    pub column: usize,
+    /// The largest value comes first.
+    pub largest: bool,
 }
 
 /// What is done with a row.

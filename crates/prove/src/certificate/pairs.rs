@@ -1,7 +1,7 @@
 //! Whether two accesses can make one transaction depend on another one: the cells at which they meet and the values that
 //! have to be equal, or why not. Derived anew from what the certificate says about accesses and tables.
 
-use super::data::{Access, Does, Kind, Outcome, Table, Term, TermIs};
+use super::data::{Access, Does, Kind, Outcome, Table, TermIs, Way, Writers};
 
 /// What two accesses come to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -14,15 +14,23 @@ pub(super) enum Pair {
     Apart(String),
 }
 
-/// A side of a pair: the access and the values of its way.
+/// A side of a pair: the way, the number of the access on it, and the access.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'a> {
+    pub(super) way: &'a Way,
+    pub(super) at: usize,
     pub(super) access: &'a Access,
-    pub(super) terms: &'a [Term],
 }
 
 /// What two accesses to one table come to.
-pub(super) fn pair(table: &Table, kind: Kind, picked: bool, first: Side<'_>, later: Side<'_>) -> Pair {
+pub(super) fn pair(
+    table: &Table,
+    writers: Writers,
+    kind: Kind,
+    picked: bool,
+    first: Side<'_>,
+    later: Side<'_>,
+) -> Pair {
     let (one, other) = (first.access, later.access);
     let (of_one, of_other) = match kind {
         Kind::Wr => (&one.writes, &other.reads),
@@ -51,9 +59,48 @@ pub(super) fn pair(table: &Table, kind: Kind, picked: bool, first: Side<'_>, lat
     if cells.is_empty() {
         return Pair::Apart(reason.to_owned());
     }
-    match equalities(table, kind, picked, first, later) {
-        Ok(equal) => Pair::Meet { cells, equal },
-        Err(why) => Pair::Apart(why),
+    let mut equal = match equalities(table, kind, picked, first, later) {
+        Ok(equal) => equal,
+        Err(why) => return Pair::Apart(why),
+    };
+    if writers == Writers::Apart && kind == Kind::Rw && picked && cells == [None] {
+        match coming_and_going(table, first, later) {
+            Ok(more) => equal.extend(more),
+            Err(why) => return Pair::Apart(why.to_owned()),
+        }
+    }
+    Pair::Meet { cells, equal }
+}
+
+/// Where writers of a row see each other: which further values are equal if a transaction overwrites that another one has, or
+/// has not, found a row; or why it does not.
+///
+/// Who deletes a row overwrites one that is there, unless it has inserted it itself. Of rows in the order of a column, only
+/// those up to the first one are looked at, so that this is the one that is deleted. And who takes its number from a counter
+/// inserts no row before the first one.
+fn coming_and_going(table: &Table, first: Side<'_>, later: Side<'_>) -> Result<Option<(usize, usize)>, &'static str> {
+    let (one, other) = (first.access, later.access);
+    let order = one.first.filter(|_| one.filtered.is_empty());
+    let value = order.and_then(|order| {
+        let is = TermIs::Read { access: first.at, column: order.column };
+        first.way.terms.iter().position(|term| term.is == is && !term.looped)
+    });
+    let is_there = value.is_some_and(|value| first.way.never_null.contains(&value));
+    let is_missing =
+        one.outcome == Outcome::Missing || value.is_some_and(|value| first.way.always_null.contains(&value));
+    let inserts =
+        |access: &Access| access.table == other.table && access.does != Does::Delete && access.writes.contains(&None);
+    match (other.does, order) {
+        (Does::Delete, _) if later.way.accesses.iter().any(inserts) => Ok(None),
+        (Does::Delete, _) if is_missing => Err("who finds no row has not read what a delete overwrites"),
+        (Does::Delete, Some(order)) if is_there => Ok(value.zip(other.value(order.column))),
+        (Does::Insert, Some(order)) if is_there && !order.largest => {
+            let is_counted = table.counted.as_ref().is_some_and(|(column, which)| {
+                *column == order.column && which.iter().all(|own| one.value(*own).is_some())
+            });
+            if is_counted { Err("a row with a number from a counter comes after the first one") } else { Ok(None) }
+        }
+        _ => Ok(None),
     }
 }
 
@@ -120,7 +167,7 @@ fn equalities(
         }
         let Some(other_value) = other.value(column) else { continue };
         let name = table.columns.get(column).map_or("?", String::as_str);
-        match (&first.terms[value].is, &later.terms[other_value].is) {
+        match (&first.way.terms[value].is, &later.way.terms[other_value].is) {
             (TermIs::Null, _) | (_, TermIs::Null) => return Err(format!("{name} is NULL in one of them")),
             (TermIs::Fresh, TermIs::Fresh) => return Err(format!("{name} is a value of its own in each of them")),
             (TermIs::Constant(one), TermIs::Constant(other)) if one != other => {

@@ -2,7 +2,7 @@
 
 use skew_model::Level;
 
-use super::data::{Access, Does, Kind, Outcome, Reading};
+use super::data::{Access, Does, Kind, Outcome, Reading, Summary, Writers};
 
 /// What a level allows.
 #[derive(Clone, Copy, Debug)]
@@ -101,6 +101,16 @@ impl Rule {
     pub(super) fn of(level: Level) -> Option<Rule> {
         let (level, apart, reading, words) = RULES.into_iter().find(|(known, ..)| *known == level)?;
         Some(Rule { level, apart, reading, words })
+    }
+
+    /// Whether a summary is about transactions that run at this level.
+    pub(super) fn is_about(&self, summary: &Summary) -> bool {
+        summary.reading == self.reading && summary.writers == self.writers()
+    }
+
+    /// Whether two can write one row without seeing each other.
+    pub(super) fn writers(&self) -> Writers {
+        if self.apart == Apartness::Nobody { Writers::Together } else { Writers::Apart }
     }
 
     /// Whether session order counts.

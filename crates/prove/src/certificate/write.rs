@@ -6,7 +6,7 @@ use skew_model::Level;
 
 use super::check::one_level;
 use super::convert::{cell_of, summary_of};
-use super::data::{Apart, At, Certificate, Edge, KIND, Kind, LevelPart, Reading, Summary, VERSION};
+use super::data::{Apart, At, Certificate, Edge, KIND, Kind, LevelPart, Summary, VERSION, Writers};
 use super::pairs::{Pair, Side, pair};
 use super::rows::by_rows;
 use super::rules::Rule;
@@ -46,8 +46,8 @@ pub fn write(
     for answer in answers.iter().filter(|answer| matches!(answer.verdict, Verdict::Robust { .. })) {
         let level = answer.level;
         let Some(rule) = Rule::of(level) else { continue };
-        if !certificate.summaries.iter().any(|summary| summary.reading == rule.reading) {
-            certificate.summaries.push(with_edges(robustness.summary(level), rule.reading, certificate.rows));
+        if !certificate.summaries.iter().any(|summary| rule.is_about(summary)) {
+            certificate.summaries.push(with_edges(robustness.summary(level), &rule, certificate.rows));
         }
         let part = LevelPart {
             level: level.id().to_owned(),
@@ -64,11 +64,15 @@ pub fn write(
 }
 
 /// A summary with the dependencies that the engine has found, and the reasons of those that are none.
-fn with_edges(known: &crate::summary::Summary, reading: Reading, rows: bool) -> Summary {
-    let mut summary = summary_of(known, reading);
+fn with_edges(known: &crate::summary::Summary, rule: &Rule, rows: bool) -> Summary {
+    let mut summary = summary_of(known, rule.reading, rule.writers());
     let all: Vec<usize> = (0..known.programs.len()).collect();
     let wide = if rows { known.by_rows() } else { known.clone() };
-    let graph = Graph::of(&wide, &all);
+    let writers = match rule.writers() {
+        Writers::Together => crate::graph::Writers::Together,
+        Writers::Apart => crate::graph::Writers::Apart,
+    };
+    let graph = Graph::with(&wide, &all, writers);
     for (node, edges) in graph.edges.iter().enumerate() {
         for edge in edges {
             let kind = match edge.kind {
@@ -108,7 +112,7 @@ pub(super) fn each_pair(summary: &Summary, mut look: impl FnMut(At, At, Kind, bo
     for (program, known) in summary.programs.iter().enumerate() {
         for (way, known) in known.ways.iter().enumerate() {
             let accesses = known.accesses.iter().enumerate();
-            all.extend(accesses.map(|(at, access)| ((program, way, at), Side { access, terms: &known.terms })));
+            all.extend(accesses.map(|(at, access)| ((program, way, at), Side { way: known, at, access })));
         }
     }
     for (from, one) in &all {
@@ -116,7 +120,7 @@ pub(super) fn each_pair(summary: &Summary, mut look: impl FnMut(At, At, Kind, bo
         for (to, other) in all.iter().filter(|(_, other)| other.access.table == one.access.table) {
             for kind in [Kind::Wr, Kind::Ww, Kind::Rw] {
                 for picked in [true, false] {
-                    look(*from, *to, kind, picked, pair(table, kind, picked, *one, *other));
+                    look(*from, *to, kind, picked, pair(table, summary.writers, kind, picked, *one, *other));
                 }
             }
         }

@@ -142,7 +142,7 @@ fn a_certificate_without_a_reason_is_refused() {
 #[test]
 fn a_certificate_of_another_level_is_refused() {
     let (_, everywhere) = of_example("shopping_cart");
-    for (name, level) in [("auction", "psi"), ("auction", "pc"), ("withdraw", "pc"), ("currency_exchange", "psi")] {
+    for (name, level) in [("auction", "psi"), ("withdraw", "psi"), ("currency_exchange", "psi"), ("withdraw", "pc")] {
         let (_, mut certificate) = of_example(name);
         let rule = everywhere.levels.iter().find(|part| part.level == level).expect("it is robust at every level");
         certificate.levels = vec![LevelPart { level: level.to_owned(), ..certificate.levels[0].clone() }];
@@ -150,7 +150,8 @@ fn a_certificate_of_another_level_is_refused() {
         assert!(error.contains("its rule reads"), "{error}");
         certificate.levels = vec![rule.clone()];
         let error = check(&certificate, &no_solver).expect_err("it is not robust there");
-        assert!(error.contains("a cycle is not excluded"), "{name} {level}: {error}");
+        let is_known = error.contains("a cycle is not excluded") || error.contains("there is no summary");
+        assert!(is_known && (level == "pc" || error.contains("cycle")), "{name} {level}: {error}");
     }
 }
 
