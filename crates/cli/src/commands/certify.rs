@@ -1,17 +1,19 @@
 //! `skew certify`: verifies a certificate of `skew robust` again.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use clap::Args;
 use skew_prove::certificate::data::Script;
 use skew_prove::certificate::{Certificate, check, is_of};
 use skew_prove::robust::Robustness;
+use skew_prove::smt;
+use skew_prove::smt::solver::{NoSolver, Said, Solver};
 
 use crate::Ending;
 use crate::commands::explore::load;
+use crate::commands::robust::solver::SolverName;
 use crate::commands::serve::read_script;
 use crate::output;
 
@@ -35,9 +37,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     app: Option<PathBuf>,
 
-    /// The solver that is asked again, where one was
-    #[arg(long, value_name = "COMMAND", default_value = "z3")]
-    solver: String,
+    /// The solver that is asked again, where one was: another one is a second opinion
+    #[arg(long, value_enum, default_value_t = SolverName::Z3)]
+    solver: SolverName,
 
     /// Wait so many seconds for each answer of the solver
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
@@ -48,7 +50,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let name = arguments.file.display();
     let text = std::fs::read_to_string(&arguments.file).map_err(|error| format!("{name}: {error}"))?;
     let certificate = Certificate::from_json(&text).map_err(|error| format!("{name}: {error}"))?;
-    let verified = check(&certificate, &|script| ask(arguments, script)).and_then(|checked| {
+    let solver = Solver { kind: arguments.solver.kind(), time: Duration::from_secs(arguments.max_time) };
+    let verified = check(&certificate, &|script| ask(&solver, script)).and_then(|checked| {
         if let Some(app) = &arguments.app {
             let script = read_script(app)?;
             let (database, app) = load(&script)?;
@@ -82,28 +85,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
 }
 
 /// Asks a solver again: it must find nothing.
-fn ask(arguments: &Arguments, script: &Script) -> Result<(), String> {
-    let solver = &arguments.solver;
-    let missing =
-        |error: std::io::Error| format!("cannot run {solver} ({error}); install it, for instance `apt install z3`");
-    let mut child = Command::new(solver)
-        .args(["-in", &format!("-T:{}", arguments.max_time)])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(missing)?;
-    let mut input = child.stdin.take().ok_or("the solver does not listen")?;
-    let text = script.text.clone();
-    // In a thread of its own: a solver that answers while it is being told must not wait for its reader.
-    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
-    let answer = child.wait_with_output().map_err(|error| format!("{solver}: {error}"))?;
-    let _ = writer.join();
-    let answer = String::from_utf8_lossy(&answer.stdout);
-    let verdicts: Vec<&str> = answer.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    match &verdicts[..] {
-        ["unsat"] => Ok(()),
-        [] => Err(format!("{solver} says nothing")),
-        other => Err(format!("{solver} says {}", other[0])),
+fn ask(solver: &Solver, script: &Script) -> Result<(), String> {
+    let Script { purpose, text } = script.clone();
+    let nothing = Said::Unknown("nothing was asked".to_owned());
+    match (smt::solver::Script { purpose, text, answer: nothing }).ask(solver) {
+        Ok(Said::Unsat) => Ok(()),
+        Ok(Said::Sat) => Err("the solver says sat".to_owned()),
+        Ok(Said::Unknown(why)) => Err(format!("the solver does not know: {why}")),
+        Err(NoSolver(why)) => Err(why),
     }
 }

@@ -7,5 +7,6 @@ mod campaign;
 mod examples;
 mod readme;
 mod robust;
+mod robust_solver;
 mod run;
 mod serve;

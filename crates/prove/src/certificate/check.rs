@@ -13,7 +13,10 @@ use super::pairs::Pair;
 use super::rows::by_rows;
 use super::rules::Rule;
 use super::write::each_pair;
-use crate::robust::Robustness;
+use crate::robust::answer::Effort;
+use crate::robust::{Dependencies, Question, Robustness};
+use crate::smt::axioms::Axioms;
+use crate::smt::solver::NoSolver;
 
 /// What was verified again.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -75,7 +78,28 @@ pub fn is_of(certificate: &Certificate, robustness: &Robustness) -> Result<(), S
             return Err(format!("{} does something else in the certificate", program.name));
         }
     }
-    Ok(())
+    certificate.levels.iter().try_for_each(|part| is_asked_of(certificate, part, robustness))
+}
+
+/// Whether the solver was asked what is to be asked about an application.
+fn is_asked_of(certificate: &Certificate, part: &LevelPart, robustness: &Robustness) -> Result<(), String> {
+    if part.argument != "solver" {
+        return Ok(());
+    }
+    let level: Level = part.level.parse().map_err(|error| format!("{error}"))?;
+    let axioms = certificate.axioms.as_ref().map(|text| Axioms::parse(text).map_err(|error| error.to_string()));
+    let question = Question {
+        sessions: certificate.sessions,
+        serializable: certificate.serializable.clone(),
+        pairs: certificate.pairs.clone(),
+        axioms: axioms.transpose()?,
+        dependencies: if certificate.rows { Dependencies::Rows } else { Dependencies::Columns },
+        ..Question::default()
+    };
+    let solved = robustness.solve(level, &question, Effort::default()).ok_or("no solver can be asked about it")?;
+    let proof = solved.map_err(|NoSolver(why)| why)?.proof.ok_or("there is no proof")?;
+    let same = proof.scripts.iter().map(|script| &script.text).eq(part.scripts.iter().map(|script| &script.text));
+    if same { Ok(()) } else { Err(format!("{}: the solver was asked something else", part.level)) }
 }
 
 fn summary_words(reading: Reading, writers: Writers) -> String {
@@ -93,6 +117,9 @@ fn summary_words(reading: Reading, writers: Writers) -> String {
 /// Verifies one level; what was done, in words.
 pub(super) fn one_level(certificate: &Certificate, part: &LevelPart, solver: Solver<'_>) -> Result<String, String> {
     let level: Level = part.level.parse().map_err(|error| format!("{error}"))?;
+    if certificate.axioms.is_some() && part.argument != "solver" {
+        return Err("only a solver can be asked about a level in words".to_owned());
+    }
     let rule = Rule::of(level).ok_or("not a level that certificates are about")?;
     if part.rule != rule.words {
         return Err(format!("its rule reads `{}`, but it is `{}`", part.rule, rule.words));

@@ -24,6 +24,12 @@ pub struct Certificate {
     pub rows: bool,
     /// Programs that run serializably, besides those that ask for it.
     pub serializable: Vec<String>,
+    /// Pairs of programs that are serializable with each other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<(String, String)>,
+    /// A level in the user's words: the only one that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub axioms: Option<String>,
     /// What programs do, as transactions read at the levels.
     pub summaries: Vec<Summary>,
     /// The levels at which every run is serializable.

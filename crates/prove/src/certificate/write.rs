@@ -6,13 +6,14 @@ use skew_model::Level;
 
 use super::check::one_level;
 use super::convert::{cell_of, summary_of};
-use super::data::{Apart, At, Certificate, Edge, KIND, Kind, LevelPart, Summary, VERSION, Writers};
+use super::data::{Apart, At, Certificate, Edge, KIND, Kind, LevelPart, Script, Summary, VERSION, Writers};
 use super::pairs::{Pair, Side, pair};
 use super::rows::by_rows;
 use super::rules::Rule;
 use crate::graph::Graph;
-use crate::robust::answer::{Answer, Verdict};
+use crate::robust::answer::{Answer, Argument, Verdict};
 use crate::robust::{Dependencies, Question, Robustness};
+use crate::smt;
 use crate::suspect::EdgeKind;
 
 /// A level that a certificate says nothing about, although it is robust: why.
@@ -39,28 +40,36 @@ pub fn write(
         sessions: question.sessions,
         rows: question.dependencies == Dependencies::Rows,
         serializable: question.serializable.clone(),
+        pairs: question.pairs.clone(),
+        axioms: question.axioms.as_ref().map(ToString::to_string),
         summaries: Vec::new(),
         levels: Vec::new(),
     };
     let mut left_out = Vec::new();
-    for answer in answers.iter().filter(|answer| matches!(answer.verdict, Verdict::Robust { .. })) {
+    for answer in answers {
+        let Verdict::Robust { by } = &answer.verdict else { continue };
         let level = answer.level;
         let Some(rule) = Rule::of(level) else { continue };
         if !certificate.summaries.iter().any(|summary| rule.is_about(summary)) {
             certificate.summaries.push(with_edges(robustness.summary(level), &rule, certificate.rows));
         }
-        let part = LevelPart {
-            level: level.id().to_owned(),
-            argument: "graph".to_owned(),
-            rule: rule.words.to_owned(),
-            scripts: Vec::new(),
+        let (argument, scripts) = match by {
+            Argument::Graph { .. } => ("graph", Vec::new()),
+            Argument::Solver(proof) => ("solver", proof.scripts.iter().map(script_of).collect()),
         };
-        match one_level(&certificate, &part, &|_| Err("nobody was asked".to_owned())) {
+        let (level_id, rule) = (level.id().to_owned(), rule.words.to_owned());
+        let part = LevelPart { level: level_id, argument: argument.to_owned(), rule, scripts };
+        // The solver has just been asked.
+        match one_level(&certificate, &part, &|_| Ok(())) {
             Ok(_) => certificate.levels.push(part),
             Err(why) => left_out.push(LeftOut { level, why }),
         }
     }
     (certificate, left_out)
+}
+
+fn script_of(script: &smt::solver::Script) -> Script {
+    Script { purpose: script.purpose.clone(), text: script.text.clone() }
 }
 
 /// A summary with the dependencies that the engine has found, and the reasons of those that are none.

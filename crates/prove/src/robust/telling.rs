@@ -135,6 +135,10 @@ fn level_of(summary: &Summary, answer: &Answer, found: Vec<usize>) -> LevelAnswe
         }
         Verdict::Unknown(limit) => (RobustVerdict::Unknown, None, format!("because of {limit}")),
     };
+    let why = match &answer.no_solver {
+        Some(missing) => format!("{why} (no solver could be asked: {missing})"),
+        None => why,
+    };
     let (tried, untried): (Vec<_>, Vec<_>) = answer.possible.iter().partition(|(_, reason)| !reason.is_empty());
     let possible = tried
         .into_iter()

@@ -146,6 +146,16 @@ impl Axioms {
     }
 }
 
+impl Display for Axioms {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|axiom| {
+            write!(out, "forall {}: ", axiom.variables.join(" "))?;
+            axiom.body.write(out, &axiom.variables)?;
+            out.write_str("\n")
+        })
+    }
+}
+
 /// What a relation between two transactions is, and which program one is of.
 pub trait Meaning {
     /// Whether two transactions are so related.
@@ -216,6 +226,31 @@ impl Expr {
             Expr::And(one, other) => Formula::all([one.of(transactions, meaning), other.of(transactions, meaning)]),
             Expr::Or(one, other) => Formula::any([one.of(transactions, meaning), other.of(transactions, meaning)]),
             Expr::Implies(one, other) => one.of(transactions, meaning).implies(other.of(transactions, meaning)),
+        }
+    }
+
+    /// As it is read, with all parentheses.
+    fn write(&self, out: &mut Formatter<'_>, names: &[String]) -> fmt::Result {
+        let both = |out: &mut Formatter<'_>, one: &Expr, word: &str, other: &Expr| {
+            out.write_str("(")?;
+            one.write(out, names)?;
+            write!(out, " {word} ")?;
+            other.write(out, names)?;
+            out.write_str(")")
+        };
+        match self {
+            Expr::Relation(relation, one, other) => {
+                write!(out, "{}({}, {})", relation.name(), names[*one], names[*other])
+            }
+            Expr::Same(one, other) => write!(out, "{} = {}", names[*one], names[*other]),
+            Expr::Is(one, program) => write!(out, "{} is {program}", names[*one]),
+            Expr::Not(inner) => {
+                out.write_str("not ")?;
+                inner.write(out, names)
+            }
+            Expr::And(one, other) => both(out, one, "and", other),
+            Expr::Or(one, other) => both(out, one, "or", other),
+            Expr::Implies(one, other) => both(out, one, "=>", other),
         }
     }
 

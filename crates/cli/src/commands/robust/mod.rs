@@ -8,7 +8,7 @@
 mod cache;
 pub(crate) mod rerun;
 mod save;
-mod solver;
+pub(crate) mod solver;
 
 use std::path::PathBuf;
 use std::time::Duration;

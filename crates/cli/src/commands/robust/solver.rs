@@ -49,10 +49,20 @@ enum EngineName {
     Solver,
 }
 
+/// A solver by its name.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SolverName {
+pub(crate) enum SolverName {
     Z3,
     Cvc5,
+}
+
+impl SolverName {
+    pub(crate) fn kind(self) -> SolverKind {
+        match self {
+            SolverName::Z3 => SolverKind::Z3,
+            SolverName::Cvc5 => SolverKind::Cvc5,
+        }
+    }
 }
 
 fn parse_pair(words: &str) -> Result<(String, String), String> {
@@ -72,11 +82,7 @@ impl SolverArguments {
     }
 
     pub(super) fn solver(&self) -> Solver {
-        let kind = match self.solver {
-            SolverName::Z3 => SolverKind::Z3,
-            SolverName::Cvc5 => SolverKind::Cvc5,
-        };
-        Solver { kind, time: Duration::from_secs(self.solver_time) }
+        Solver { kind: self.solver.kind(), time: Duration::from_secs(self.solver_time) }
     }
 
     /// All of it that answers depend on, in words: with another solver, or without one, they are others.
