@@ -15,7 +15,7 @@ use super::axioms::{Axioms, Meaning, Relation, orders};
 use super::formula::Formula;
 use super::meetings::{follows, hits_of};
 use super::solver::Conversation;
-use crate::graph::Graph;
+use crate::graph::{Graph, Writers};
 use crate::graph::edges::Dependency;
 use crate::summary::{Access, Cell, Comparison, Condition, Outcome, Path, Term, TermId, TermKind};
 use crate::suspect::EdgeKind;
@@ -35,6 +35,12 @@ impl Isolation {
     /// Every program at one level.
     pub fn uniform(level: Level, programs: usize, sessions: bool) -> Isolation {
         Isolation { levels: vec![Some(level); programs], axioms: Axioms::default(), sessions }
+    }
+
+    /// Whether it keeps those who write a row apart: every program runs at a level that does.
+    pub fn writers(&self) -> Writers {
+        let keeps_apart = |level: &Option<Level>| matches!(level, Some(Level::Psi | Level::Si));
+        if self.levels.iter().all(keeps_apart) { Writers::Apart } else { Writers::Together }
     }
 
     /// Two programs are serializable with each other.

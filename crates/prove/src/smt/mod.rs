@@ -59,7 +59,7 @@ pub fn solve(
     level: Level,
     bounds: Bounds,
 ) -> Result<Solved, NoSolver> {
-    let graph = Graph::of(summary, programs);
+    let graph = Graph::with(summary, programs, isolation.writers());
     let mut solved = Solved { proof: proof::by_induction(solver, &graph, isolation)?, ..Solved::default() };
     if let Some(proof) = &solved.proof {
         solved.scripts = proof.scripts.clone();

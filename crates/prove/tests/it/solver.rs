@@ -29,7 +29,7 @@ fn cycles_of(name: &str, level: Level, length: usize, prepare: impl Fn(&mut Isol
     let programs: Vec<usize> = (0..summary.programs.len()).collect();
     let mut isolation = Isolation::uniform(level, programs.len(), false);
     prepare(&mut isolation);
-    let graph = Graph::of(summary, &programs);
+    let graph = Graph::with(summary, &programs, isolation.writers());
     let found = cycles(&Solver::default(), &graph, &isolation, length, level).expect("z3 is there");
     assert_eq!(found.limit, None, "{name} at {level}");
     let mut words: Vec<String> = found
