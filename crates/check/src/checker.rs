@@ -63,6 +63,10 @@ impl<'h> Checker<'h> {
         &self.facts
     }
 
+    pub(crate) fn options(&self) -> Options {
+        self.options
+    }
+
     /// Whether a scope holds, without the reasons: `None` is unknown.
     pub fn holds(&self, scope: Scope) -> Option<bool> {
         if self.undeclared(scope).is_some() {

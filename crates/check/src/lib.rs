@@ -12,6 +12,8 @@
 //! - `verify`: is this commit order good enough?
 //! - `core`, `shrink`, `explain`, `classify`: the smallest violating part, why it violates, and its name
 //! - [`checker`]: puts it all together
+//! - [`critical`], `potential`: circles of dependencies that a level allows, in this execution or in another one of the
+//!   same transactions
 
 mod base;
 mod causal;
@@ -20,6 +22,7 @@ mod choose;
 mod classify;
 mod clock;
 mod core;
+pub mod critical;
 mod decide;
 mod estimate;
 mod events;
@@ -28,6 +31,7 @@ pub mod facts;
 mod graph;
 pub mod oracle;
 mod outline;
+mod potential;
 mod present;
 mod reach;
 mod refine;

@@ -8,3 +8,4 @@ mod pages;
 mod properties;
 mod published;
 mod random;
+mod robustness;

@@ -1,5 +1,7 @@
 //! `skew check`: which isolation levels does this recorded history satisfy, and why not the others?
 
+mod robustness;
+
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -22,6 +24,7 @@ Examples:
   skew check --level declared app.hist         each transaction at the level it declares (`@si`)
   skew check --format html -o why.html run.txt a page with a picture
   skew check --input plume - < run.log         from standard input
+  skew check --robustness run.hist             could a weaker level have broken these transactions?
 
 Without --level the whole ladder is asked, so the exit code is 0 only if the history is serializable.")]
 pub(crate) struct Arguments {
@@ -56,6 +59,11 @@ pub(crate) struct Arguments {
     /// Show the commit order that justifies what holds, after verifying it
     #[arg(long)]
     witness: bool,
+
+    /// Say instead whether the dependencies of the recorded transactions go in a circle that cc, pc, psi or si allows, in
+    /// this run or in another order
+    #[arg(long, conflicts_with_all = ["format", "witness", "expand"])]
+    robustness: bool,
 
     /// Follow the reasons of inferred edges down to reads and writes
     #[arg(long)]
@@ -97,6 +105,9 @@ fn parse_scope(word: &str) -> Result<Scope, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
+    if arguments.robustness {
+        return robustness::run(arguments);
+    }
     let progress = Progress::new();
     let mut ending = Ending::Holds;
     let mut answered: Vec<(Input, Vec<Verdict>)> = Vec::new();
@@ -121,12 +132,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     Ok(ending)
 }
 
-fn verdicts(arguments: &Arguments, input: &Input, progress: &Progress) -> Vec<Verdict> {
-    progress.begin(format!("resolving {}", input.name));
+fn options(arguments: &Arguments) -> Options {
     let assumptions = Assumptions { sessions: arguments.sessions == Switch::On, real_time: arguments.real_time };
     let limits =
         Limits { max_conflicts: arguments.max_conflicts, max_bytes: arguments.max_memory.saturating_mul(1 << 20) };
-    let checker = Checker::new(&input.history, Options { assumptions, limits, verify: arguments.witness });
+    Options { assumptions, limits, verify: arguments.witness }
+}
+
+fn verdicts(arguments: &Arguments, input: &Input, progress: &Progress) -> Vec<Verdict> {
+    progress.begin(format!("resolving {}", input.name));
+    let checker = Checker::new(&input.history, options(arguments));
     let tell = |scope: Scope| progress.begin(format!("checking {} of {}", scope, input.name));
     if !arguments.levels.is_empty() {
         return arguments

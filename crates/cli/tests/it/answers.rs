@@ -80,3 +80,22 @@ fn help_has_examples() {
         assert!(done.out.contains("Examples:"), "{command}");
     }
 }
+
+#[test]
+fn robustness_tells_a_circle_of_this_run_from_one_of_another_order() {
+    let critical = skew(&["check", "--robustness", "examples/histories/on-call.hist", "--level", "si"]);
+    assert_eq!(critical.code, 1, "{}", critical.out);
+    let expected = "si    critical   not serializable, and si allows it: t1 -rw(x)-> t2 -rw(y)-> t1\n";
+    assert!(critical.out.ends_with(expected), "{}", critical.out);
+    let serial = file("serial.hist", b"init x=0 y=0\na t1  r x=0  w y=1\nb t2  r y=1  w x=1\n");
+    let possible = skew(&["check", "--robustness", &serial, "--level", "si"]);
+    assert_eq!(possible.code, 3, "{}", possible.out);
+    let expected = "si    possible   serializable here; in another order maybe not: t1 -rw(x)-> t2 -rw(y)-> t1\n";
+    assert!(possible.out.ends_with(expected), "{}", possible.out);
+    let one = file("one.hist", b"init x=0\na t1  r x=0  w x=1\nb t2  r x=1  w x=2\n");
+    let robust = skew(&["check", "--robustness", &one, "--level", "si", "--level", "psi"]);
+    assert_eq!(robust.code, 0, "{}", robust.out);
+    let wrong = skew(&["check", "--robustness", &one, "--level", "mvrc"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains("--robustness is about cc, pc, psi, si, not about mvrc"), "{}", wrong.err);
+}

@@ -1,13 +1,15 @@
-//! What the graph says about generated applications, against what every small client of them does.
+//! What engines say about generated applications, against what every small client of them does.
 //!
-//! Where the graph says that an application is serializable at a level, every client with two calls and every client with
-//! three calls runs in every way that the level allows, and only serializable histories may come out. Where it suspects
-//! a cycle, the same clients look for a history that is not serializable: those that find none are the precision to
-//! improve.
+//! Where an engine says that an application is serializable at a level, every client with two calls and every client with
+//! three calls runs in every way that the level allows, and only serializable histories may come out. Where it does not,
+//! `skew robust` looks for a run that shows it; if it finds none, the same clients look for one: those that find none are
+//! the precision to improve.
 //!
 //! `SKEW_EXHAUSTIVE=1 cargo test --release -p skew-prove agreement -- --nocapture` takes 1,000 applications, and
-//! `SKEW_SEEDS=17..18` only the one of seed 17, with its text. Without SKEW_EXHAUSTIVE only some clients of thirty
-//! applications run, and only against *robust*; with `SKEW_SUSPECTS=1` they look for what is suspected, too.
+//! `SKEW_SEEDS=17..18` only the one of seed 17, with its text. `SKEW_APP_SECONDS=20` is how long the clients of one
+//! application may take, `SKEW_THREADS=1` how many applications are looked at the same time, and `SKEW_PROGRESS=1` tells of
+//! each. Without SKEW_EXHAUSTIVE only some clients of thirty applications run, and only against *robust*; with
+//! `SKEW_SUSPECTS=1` they look for what is suspected, too.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,6 +19,7 @@ use std::time::Duration;
 
 use skew_check::check;
 use skew_model::{History, Level};
+use skew_prove::robust::answer::{Effort as RobustEffort, Verdict};
 use skew_prove::robust::{Question, Robustness};
 use skew_sql::app::App;
 use skew_sql::explore::{Client, Watch, run};
@@ -29,26 +32,35 @@ use crate::load;
 /// Strongest first.
 const LEVELS: [Level; 7] = [Level::Si, Level::Psi, Level::Pc, Level::Cc, Level::Ra, Level::Mvrc, Level::Rc];
 
-/// No application takes that long.
+/// No client takes that long.
 const HOUR: Duration = Duration::from_secs(3_600);
 
 /// So many runs of one client are tried.
 const MOST_RUNS: usize = 3_000;
 
+/// How `skew robust` looks for runs.
+const TRIES: RobustEffort = RobustEffort {
+    each: skew_prove::confirm::Limits { runs: 600, time: Duration::from_secs(1) },
+    level: Duration::from_secs(3),
+    all: false,
+};
+
 /// What is known of one application at one level.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Known {
-    /// The graph says so, and all clients agree.
+    /// An engine says so, and all clients agree.
     Robust,
-    /// The graph says so; some clients were not run in all ways.
+    /// An engine says so; some clients were not run in all ways.
     RobustSoFar,
-    /// A client shows what the graph suspects.
+    /// `skew robust` shows a run.
     Found,
+    /// It has none, but a client shows one.
+    Overlooked,
     /// No client shows it.
     Possible,
     /// No client has shown it, and some were not run in all ways.
     PossibleSoFar,
-    /// The graph ran into a limit.
+    /// The engines ran into limits.
     Unknown,
 }
 
@@ -60,12 +72,34 @@ struct Effort {
     three: &'static [i32],
     /// So many clients of three calls at most.
     most: usize,
-    /// Whether clients look for what the graph suspects.
+    /// Whether what is suspected is looked for.
     suspects: bool,
+    /// How long the clients of one application may take.
+    time: Duration,
 }
 
-const QUICK: Effort = Effort { two: &[1, 2], three: &[1], most: 40, suspects: false };
-const FULL: Effort = Effort { two: &[1, 2, 3], three: &[1, 2], most: usize::MAX, suspects: true };
+const QUICK: Effort = Effort { two: &[1, 2], three: &[1], most: 40, suspects: false, time: HOUR };
+const FULL: Effort = Effort { two: &[1, 2, 3], three: &[1, 2], most: usize::MAX, suspects: true, time: HOUR };
+
+/// What an engine says about a level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Said {
+    Robust,
+    Suspects,
+    Nothing,
+}
+
+/// The engines, which must not contradict each other or the runs.
+const ENGINES: [(&str, fn(&Robustness, Level) -> Said); 1] = [("graph", graph)];
+
+fn graph(robustness: &Robustness, level: Level) -> Said {
+    let searched = robustness.cycles(level, &Question::default());
+    match (searched.limit, searched.suspects.is_empty()) {
+        (Some(_), true) => Said::Nothing,
+        (None, true) => Said::Robust,
+        (_, false) => Said::Suspects,
+    }
+}
 
 #[test]
 fn what_is_robust_stays_serializable_when_it_is_explored() {
@@ -73,6 +107,10 @@ fn what_is_robust_stays_serializable_when_it_is_explored() {
     let is_full = std::env::var_os("SKEW_EXHAUSTIVE").is_some();
     let suspects = std::env::var_os("SKEW_SUSPECTS").is_some();
     let (count, effort) = if is_full { (1_000, FULL) } else { (30, Effort { suspects, ..QUICK }) };
+    let effort = match number("SKEW_APP_SECONDS") {
+        Some(seconds) => Effort { time: Duration::from_secs(seconds), ..effort },
+        None => effort,
+    };
     let range = asked.clone().unwrap_or(0..count);
     let verdicts = judge_all(range, effort, asked.is_some_and(|asked| asked.end - asked.start == 1));
     let wrong: Vec<&String> = verdicts.iter().filter_map(|verdict| verdict.as_ref().err()).collect();
@@ -80,19 +118,24 @@ fn what_is_robust_stays_serializable_when_it_is_explored() {
     assert!(wrong.is_empty(), "{}", wrong.iter().map(|text| text.as_str()).collect::<Vec<_>>().join("\n\n"));
 }
 
+/// A number from the environment.
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().expect("a number"))
+}
+
 fn seeds(text: &str) -> Range<u64> {
     let (from, to) = text.split_once("..").expect("SKEW_SEEDS reads 0..100");
     from.parse().expect("a number")..to.parse().expect("a number")
 }
 
-type Verdict = Result<BTreeMap<&'static str, Known>, String>;
+type Judged = Result<BTreeMap<&'static str, Known>, String>;
 
-/// All applications, on two threads.
-fn judge_all(range: Range<u64>, effort: Effort, shows: bool) -> Vec<Verdict> {
+/// All applications, on two threads unless told otherwise.
+fn judge_all(range: Range<u64>, effort: Effort, shows: bool) -> Vec<Judged> {
     let next = AtomicU64::new(range.start);
-    let done: Mutex<BTreeMap<u64, Verdict>> = Mutex::default();
+    let done: Mutex<BTreeMap<u64, Judged>> = Mutex::default();
     std::thread::scope(|scope| {
-        for _ in 0..2 {
+        for _ in 0..number("SKEW_THREADS").unwrap_or(2) {
             scope.spawn(|| {
                 loop {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
@@ -111,11 +154,12 @@ fn judge_all(range: Range<u64>, effort: Effort, shows: bool) -> Vec<Verdict> {
     done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
 }
 
-fn tally(verdicts: &[Verdict]) -> String {
+fn tally(verdicts: &[Judged]) -> String {
     let kinds = [
         (Known::Robust, "robust, all clients agree"),
         (Known::RobustSoFar, "robust, clients agree as far as they were run"),
-        (Known::Found, "not robust, a client shows it"),
+        (Known::Found, "not robust, with a run"),
+        (Known::Overlooked, "possible, but a client shows it"),
         (Known::Possible, "possible, no client shows it"),
         (Known::PossibleSoFar, "possible, no client has shown it so far"),
         (Known::Unknown, "unknown"),
@@ -172,67 +216,71 @@ fn what_was_overlooked_once() {
     }
 }
 
-/// What is known of the application of a seed; an error if the graph is wrong about it.
-fn judge(seed: u64, effort: Effort, shows: bool) -> Verdict {
+/// What is known of the application of a seed; an error if an engine is wrong about it.
+fn judge(seed: u64, effort: Effort, shows: bool) -> Judged {
     judge_app(&generate(seed), effort, shows).map_err(|wrong| format!("seed {seed}: {wrong}"))
 }
 
-fn judge_app(generated: &Generated, effort: Effort, shows: bool) -> Verdict {
+fn judge_app(generated: &Generated, effort: Effort, shows: bool) -> Judged {
     let (database, app) = load(&generated.text);
     let robustness = Robustness::of(&database, &app).expect("its procedures are there");
     let clients = clients(generated, effort);
-    let mut known: BTreeMap<&'static str, Known> = BTreeMap::new();
     if shows {
         println!("{}\n{}", generated.text, robustness.once.print());
     }
-    let searched = LEVELS.map(|level| robustness.cycles(level, &Question::default()));
-    let is_robust = |level: Level| searched[place(level)].limit.is_none() && searched[place(level)].suspects.is_empty();
-    let world = World { database: &database, app: &app, clients: &clients, watch: Watch::start(HOUR) };
-    for level in LEVELS {
-        if searched[place(level)].limit.is_some() {
-            known.insert(level.id(), Known::Unknown);
-            continue;
-        }
-        // What a stronger level shows a weaker one shows; where all is right at a weaker one, it is at a stronger one.
-        let stronger = LEVELS.into_iter().filter(|other| *other != level && other.implies(level));
-        let is_shown = stronger.clone().any(|other| known.get(other.id()) == Some(&Known::Found));
-        if is_robust(level) {
-            let weaker = LEVELS.into_iter().find(|other| *other != level && level.implies(*other) && is_robust(*other));
-            if weaker.is_some() && !is_shown {
-                known.insert(level.id(), Known::Robust);
-                continue;
-            }
-        } else if is_shown {
-            known.insert(level.id(), Known::Found);
-            continue;
-        }
-        if !is_robust(level) && !effort.suspects {
-            known.insert(level.id(), Known::PossibleSoFar);
-            continue;
-        }
-        let seen = world.search(level);
-        if shows {
-            if let Seen::Broken(client, history) = &seen {
-                println!("{level}: {client}\n{history}");
-            }
-        }
-        let here = match (is_robust(level), seen) {
-            (true, Seen::Broken(client, history)) => {
-                return Err(format!("not robust at {level}\n{}\n{client}\n{history}", generated.text));
-            }
-            (true, Seen::Serializable) => Known::Robust,
-            (true, Seen::Limit) => Known::RobustSoFar,
-            (false, Seen::Broken(..)) => Known::Found,
-            (false, Seen::Serializable) => Known::Possible,
-            (false, Seen::Limit) => Known::PossibleSoFar,
+    let said = LEVELS.map(|level| ENGINES.map(|(_, engine)| engine(&robustness, level)));
+    let is_robust = |level: Level| said[place(level)].contains(&Said::Robust);
+    let mut known: BTreeMap<&'static str, Known> = BTreeMap::new();
+    let watch = Watch::start(effort.time);
+    let world = World { database: &database, app: &app, clients: &clients, watch };
+    // What is said to be robust comes first: it must not be wrong. Where all is right at a weaker level, it is at a stronger
+    // one, too.
+    for level in LEVELS.into_iter().rev().filter(|level| is_robust(*level)) {
+        let weaker = LEVELS.into_iter().find(|other| *other != level && level.implies(*other) && is_robust(*other));
+        let here = match weaker.and_then(|weaker| known.get(weaker.id())) {
+            Some(known) => *known,
+            None => match world.search(level) {
+                Seen::Broken(client, history) => {
+                    let engines = ENGINES.iter().zip(&said[place(level)]);
+                    let wrong = engines.filter(|(_, said)| **said == Said::Robust).map(|((name, _), _)| *name);
+                    let wrong = wrong.collect::<Vec<_>>().join(", ");
+                    return Err(format!("{wrong}: not robust at {level}\n{}\n{client}\n{history}", generated.text));
+                }
+                Seen::Serializable => Known::Robust,
+                Seen::Limit => Known::RobustSoFar,
+            },
         };
         known.insert(level.id(), here);
-        // Levels that were left out because a weaker one decides.
-        for other in LEVELS.into_iter().filter(|other| *other != level && other.implies(level)) {
-            if here == Known::RobustSoFar && known.get(other.id()) == Some(&Known::Robust) {
-                known.insert(other.id(), Known::RobustSoFar);
+    }
+    let mut found = Vec::new();
+    for level in LEVELS.into_iter().filter(|level| !is_robust(*level)) {
+        let here = match said[place(level)].contains(&Said::Suspects) {
+            false => Known::Unknown,
+            true if !effort.suspects => Known::PossibleSoFar,
+            true => {
+                let answer = robustness.answer(&database, &app, level, &Question::default(), &found, TRIES);
+                let answer = answer.expect("it runs");
+                found.extend(answer.found);
+                // A run of a stronger level is one of a weaker one.
+                let stronger = LEVELS.into_iter().filter(|other| *other != level && other.implies(level));
+                let is_shown = stronger.into_iter().any(|other| known.get(other.id()) == Some(&Known::Overlooked));
+                match answer.verdict {
+                    Verdict::NotRobust => Known::Found,
+                    _ if is_shown => Known::Overlooked,
+                    _ => match world.search(level) {
+                        Seen::Broken(client, history) => {
+                            if shows {
+                                println!("{level}: {client}\n{history}");
+                            }
+                            Known::Overlooked
+                        }
+                        Seen::Serializable => Known::Possible,
+                        Seen::Limit => Known::PossibleSoFar,
+                    },
+                }
             }
-        }
+        };
+        known.insert(level.id(), here);
     }
     Ok(known)
 }
@@ -275,8 +323,11 @@ impl World<'_> {
         };
         let guide = Arc::new(Mutex::new(Guide::by_views(seeing, BTreeMap::new())));
         for _ in 0..MOST_RUNS {
+            if self.watch.is_over() {
+                return Seen::Limit;
+            }
             let ran = run(self.database, self.app, client, level, &guide, &self.watch).expect("it runs");
-            if !ran.was_refused && !check(&ran.history, Level::Ser).holds() {
+            if !ran.was_refused && !self.watch.is_over() && !check(&ran.history, Level::Ser).holds() {
                 assert!(check(&ran.history, level).holds(), "the store stays within {level}:\n{}", ran.history);
                 return Seen::Broken(words(client), Box::new(ran.history));
             }

@@ -1,0 +1,96 @@
+//! `skew check --robustness`: whether the recorded transactions go in a circle that a level allows.
+
+use std::fmt::Write as _;
+
+use skew_check::Checker;
+use skew_check::critical::{ROBUSTNESS_LEVELS, Robustness, cycle_text};
+use skew_model::{History, Level, Limit, Scope};
+
+use super::{Arguments, options};
+use crate::Ending;
+use crate::input;
+use crate::output;
+use crate::progress::Progress;
+
+pub(super) fn run(arguments: &Arguments) -> Result<Ending, String> {
+    let levels = levels(&arguments.levels)?;
+    let progress = Progress::new();
+    let mut ending = Ending::Holds;
+    let mut out = String::new();
+    for file in &arguments.files {
+        match input::read(file, arguments.input, &progress) {
+            Ok(input) => {
+                let checker = Checker::new(&input.history, options(arguments));
+                let count = input.history.txns().len();
+                let transactions = if count == 1 { "transaction" } else { "transactions" };
+                let _ = writeln!(out, "{}{}: {count} {transactions}", gap(&out), input.name);
+                for &level in &levels {
+                    progress.begin(format!("looking for circles at {level} in {}", input.name));
+                    let robustness = checker.robustness(level);
+                    ending = ending.max(ending_of(&robustness));
+                    let (verdict, why) = words(&input.history, level, &robustness);
+                    let _ = writeln!(out, "{:<6}{verdict:<11}{why}", level.id());
+                }
+            }
+            Err(message) => {
+                progress.clear();
+                eprintln!("skew: {message}");
+                ending = Ending::BadInput;
+            }
+        }
+    }
+    progress.clear();
+    output::write(arguments.output.as_deref(), &out)?;
+    Ok(ending)
+}
+
+fn gap(out: &str) -> &'static str {
+    if out.is_empty() { "" } else { "\n" }
+}
+
+/// The levels that are asked about: those that the criterion is about.
+fn levels(asked: &[Scope]) -> Result<Vec<Level>, String> {
+    if asked.is_empty() {
+        return Ok(ROBUSTNESS_LEVELS.to_vec());
+    }
+    let names = ROBUSTNESS_LEVELS.map(|level| level.id()).join(", ");
+    let level = |scope: &Scope| match scope {
+        Scope::Level(level) if ROBUSTNESS_LEVELS.contains(level) => Ok(*level),
+        other => Err(format!("--robustness is about {names}, not about {other}")),
+    };
+    asked.iter().map(level).collect()
+}
+
+fn ending_of(robustness: &Robustness) -> Ending {
+    match robustness {
+        Robustness::Robust => Ending::Holds,
+        Robustness::Critical(..) | Robustness::Outside => Ending::Violated,
+        Robustness::Possible(_) | Robustness::Unknown(_) | Robustness::TooMany(_) => Ending::Unknown,
+    }
+}
+
+fn words(history: &History, level: Level, robustness: &Robustness) -> (&'static str, String) {
+    match robustness {
+        Robustness::Robust => ("robust", format!("serializable here and in every order that {level} allows")),
+        Robustness::Possible(cycle) => {
+            ("possible", format!("serializable here; in another order maybe not: {}", cycle_text(history, cycle)))
+        }
+        Robustness::Critical(part, cycle) => {
+            ("critical", format!("not serializable, and {level} allows it: {}", cycle_text(part, cycle)))
+        }
+        Robustness::Outside => ("outside", format!("not a run of {level}")),
+        Robustness::TooMany(most) => {
+            ("unknown", format!("serializable here; other orders are tried for up to {most} transactions"))
+        }
+        Robustness::Unknown(limit) => ("unknown", limit_words(limit)),
+    }
+}
+
+fn limit_words(limit: &Limit) -> String {
+    match limit {
+        Limit::AmbiguousReads { count, .. } => format!("{count} reads of values that several transactions wrote"),
+        Limit::Conflicts(count) => format!("gave up after {count} conflicts"),
+        Limit::Memory { needed, allowed } => format!("needs {needed} bytes, may use {allowed}"),
+        Limit::NoDeclaredLevel(_) => "a transaction declares no level".to_owned(),
+    }
+}
