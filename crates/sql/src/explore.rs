@@ -15,6 +15,7 @@ use skew_model::{History, Level, OpId, OpKind, Status};
 use crate::app::App;
 use crate::error::Result;
 use crate::session::guide::Guide;
+use crate::session::recording::Recording;
 use crate::session::{Cancel, Client as Connected, Connection, Database, Format, Outcome};
 use crate::types::Datum;
 
@@ -199,6 +200,36 @@ pub fn run(
     watch: &Watch,
 ) -> Result<Ran> {
     database.begin_guided_run(level, Arc::clone(guide))?;
+    calls(database, app, client, level, guide, watch)
+}
+
+/// The same, with what procedures executed and the rows of all tables in the end.
+pub fn record(
+    database: &Database,
+    app: &App,
+    client: &Client,
+    level: Level,
+    guide: &Arc<Mutex<Guide>>,
+    watch: &Watch,
+) -> Result<(Recording, Vec<String>)> {
+    database.begin_guided_run(level, Arc::clone(guide))?;
+    database.keep_statements();
+    calls(database, app, client, level, guide, watch)?;
+    let recording = database.recording();
+    let mut check = database.connect(Connected::new("check", "explore"));
+    rows(&mut check, "SELECT skew.checking(true)")?;
+    let state = state(database, &mut check)?;
+    Ok((recording, state))
+}
+
+fn calls(
+    database: &Database,
+    app: &App,
+    client: &Client,
+    level: Level,
+    guide: &Arc<Mutex<Guide>>,
+    watch: &Watch,
+) -> Result<Ran> {
     let mut first = 0;
     let mut sessions: Vec<Session> = client
         .sessions

@@ -8,15 +8,18 @@
 //! - `arguments`, `score`: values for all parameters, the most promising ones first
 //! - `client`: who calls in which session and order, and who is expected to see whom
 //! - `search`: the runs
-//! - `script`: what was found as sessions of psql
+//! - `script`, `steps`: what was found as sessions of psql, call by call or statement by statement
+//! - [`replay`]: these sessions on a real PostgreSQL
 
 mod arguments;
 mod client;
 mod footprint;
+pub mod replay;
 mod rows;
 mod score;
 mod script;
 mod search;
+mod steps;
 mod values;
 
 use std::time::Duration;
@@ -28,6 +31,7 @@ use skew_sql::explore::Client;
 use skew_sql::session::Database;
 
 use self::search::Ground;
+pub use self::steps::Executed;
 use crate::summary::Summary;
 use crate::suspect::Suspect;
 
@@ -73,6 +77,10 @@ pub struct Found {
     pub setup: Vec<String>,
     /// The history: inside the level and not serializable.
     pub history: History,
+    /// What its procedures executed, in order; empty if that is not known.
+    pub executed: Vec<Executed>,
+    /// The rows of all tables in the end: `account: (1, 50) (2, 0)`.
+    pub state: Vec<String>,
     /// What was tried.
     pub tried: Tried,
 }
@@ -128,7 +136,7 @@ impl Found {
     }
 
     /// The same on a PostgreSQL that holds the application: statements, each with the session that it goes to (`-- T1`), in
-    /// their order. Only what snapshot isolation allows can be told so; otherwise, why not.
+    /// their order. Only what `si` and `mvrc` allow can be told so; otherwise, why not.
     pub fn postgres_script(&self) -> std::result::Result<String, String> {
         script::script(self)
     }

@@ -2,8 +2,8 @@
 //!
 //! A transaction at REPEATABLE READ looks at what was committed before its first query, so a whole call can run later than
 //! the moment that it looks at: everybody takes a snapshot as early as the history allows, and then the calls run one after
-//! the other, as they commit. Nobody waits. (At READ COMMITTED every statement within a procedure looks again; what needs
-//! others to commit in the middle of a call cannot be told with whole calls.)
+//! the other, as they commit. Nobody waits. (At READ COMMITTED every statement within a procedure looks again: see
+//! `steps`.)
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,10 +14,10 @@ use skew_model::{History, Justification, Key, Level, OpId, OpKind, Outcome, Stat
 use super::Found;
 
 /// A transaction of the history and the call that it is.
-struct Transaction<'a> {
-    id: TxnId,
+pub(super) struct Transaction<'a> {
+    pub(super) id: TxnId,
     /// The number of its session.
-    session: usize,
+    pub(super) session: usize,
     call: &'a str,
     level: Level,
 }
@@ -31,11 +31,12 @@ pub(super) fn script(found: &Found) -> Result<String, String> {
     };
     let place = |id: TxnId| transactions.iter().find(|transaction| transaction.id == id);
     let ordered: Vec<&Transaction> = order.iter().filter_map(|id| place(*id)).collect();
-    let looks: Vec<usize> = (0..ordered.len()).map(|at| looks_after(&found.history, &ordered, at)).collect();
-    let mut out = String::new();
-    for statement in &found.setup {
-        let _ = writeln!(out, "{statement};");
+    let setup: String = found.setup.iter().map(|statement| format!("{statement}; -- T1\n")).collect();
+    if found.level == Level::Mvrc {
+        return super::steps::script(found, &ordered).map(|script| setup + &script);
     }
+    let looks: Vec<usize> = (0..ordered.len()).map(|at| looks_after(&found.history, &ordered, at)).collect();
+    let mut out = setup;
     for (commits, next) in ordered.iter().enumerate() {
         for (other, _) in ordered.iter().zip(&looks).filter(|(_, after)| **after == commits) {
             let mark = format!("-- T{}", other.session + 1);
@@ -52,6 +53,11 @@ pub(super) fn script(found: &Found) -> Result<String, String> {
     Ok(out)
 }
 
+/// How many transactions have committed.
+pub(super) fn committed(history: &History) -> usize {
+    history.txns().iter().filter(|txn| txn.status == Status::Committed).count()
+}
+
 /// The committed transactions with their calls.
 fn transactions(found: &Found) -> Result<Vec<Transaction<'_>>, String> {
     let history = &found.history;
@@ -65,10 +71,12 @@ fn transactions(found: &Found) -> Result<Vec<Transaction<'_>>, String> {
         for (id, call) in own.into_iter().zip(calls) {
             let txn = history.txn(id);
             let level = txn.level.unwrap_or(found.level);
-            if !matches!(level, Level::Si | Level::Ser) {
-                return Err(format!(
-                    "PostgreSQL cannot be made to look at another state within a call, as {level} does"
-                ));
+            let is_known = match found.level {
+                Level::Mvrc => level == Level::Mvrc,
+                _ => matches!(level, Level::Si | Level::Ser),
+            };
+            if !is_known {
+                return Err(format!("PostgreSQL has no level that does what {level} does"));
             }
             if txn.status == Status::Committed {
                 transactions.push(Transaction { id, session, call, level });

@@ -9,7 +9,7 @@ use skew_model::{History, Level, Scope};
 use skew_sql::app::App;
 use skew_sql::catalog::Oid;
 use skew_sql::error::Result;
-use skew_sql::explore::{Watch, run};
+use skew_sql::explore::{Watch, record, run};
 use skew_sql::session::guide::Guide;
 use skew_sql::session::{Client, Database};
 use skew_sql::types::quote;
@@ -18,6 +18,7 @@ use super::arguments::{Calls, Case, Clients, clients};
 use super::client::{Arrangement, run_at};
 use super::footprint::Footprints;
 use super::rows::{self, Rows};
+use super::steps::{executed, is_same};
 use super::{Confirmation, Found, Limits, Tried};
 use crate::summary::{AccessKind, Outcome, Summary};
 use crate::suspect::Suspect;
@@ -321,25 +322,35 @@ impl<'a> Search<'a> {
 
     /// Leaves out the calls that are not needed.
     fn found(&mut self, ground: &Ground<'_>, attempt: Attempt, mut history: History) -> Result<Confirmation> {
-        let Attempt { mut arrangement, client, .. } = attempt;
+        let Attempt { mut arrangement, client, mut guide } = attempt;
         for call in arrangement.calls() {
             let fewer = arrangement.without(call);
             if fewer.calls().len() < 2 {
                 break;
             }
-            let guide = Arc::new(Mutex::new(fewer.guide(self.case.suspect)));
-            let shorter = Attempt { arrangement: fewer, client, guide };
+            let other = Arc::new(Mutex::new(fewer.guide(self.case.suspect)));
+            let shorter = Attempt { arrangement: fewer, client, guide: other };
             if let Seen::Hit(shown) = self.runs(ground, &shorter, RUNS_WITHOUT)? {
-                (arrangement, history) = (shorter.arrangement, *shown);
+                (arrangement, history, guide) = (shorter.arrangement, *shown, shorter.guide);
             }
         }
         let calls = &self.clients.as_ref().expect("attempts are made of clients").list[client];
+        let named = arrangement.client(calls);
+        guide.lock().unwrap_or_else(PoisonError::into_inner).same_run();
+        let (level, watch) = (run_at(self.case.suspect.level), &ground.footprints.watch);
+        let (recording, state) = record(ground.database, ground.app, &named, level, &guide, watch)?;
+        let (executed, state) = match is_same(&history, &recording.history) {
+            true => (executed(&recording), state),
+            false => Default::default(),
+        };
         Ok(Confirmation::Found(Box::new(Found {
             level: self.case.suspect.level,
-            client: arrangement.client(calls),
+            client: named,
             calls: arrangement.calls(),
             setup: Vec::new(),
             history,
+            executed,
+            state,
             tried: self.tried,
         })))
     }

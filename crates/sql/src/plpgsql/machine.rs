@@ -8,6 +8,7 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Context, Run, Tuple};
 use crate::functions::Settings;
 use crate::ir::{self, Output};
+use crate::plpgsql::alone::Inner;
 use crate::plpgsql::ast::ExpressionKind;
 use crate::plpgsql::bound::{Against, BoundExpression, BoundSql, Expression, Program, Scope, Sql, Visible};
 use crate::storage::World;
@@ -272,6 +273,7 @@ impl<'m, 'a> Machine<'m, 'a> {
         let within = |error: SqlError| sql_context(error, || format!("SQL expression \"{}\"", expression.text));
         let bound = self.bound_expression(expression).map_err(within)?;
         if bound.looks {
+            self.note_block(&expression.scope, &Inner::Expression(&expression.text));
             self.new_statement(&expression.text)?;
         }
         let value = match bound.looks {
@@ -303,7 +305,7 @@ impl<'m, 'a> Machine<'m, 'a> {
     }
 
     /// Whether no statement is around this body but its CALL or DO, which reads nothing itself.
-    fn is_by_itself(&self) -> bool {
+    pub(super) fn is_by_itself(&self) -> bool {
         self.function.is_none_or(|function| function.procedure) && self.world.frames.len() == 1
     }
 
@@ -322,6 +324,9 @@ impl<'m, 'a> Machine<'m, 'a> {
     pub(super) fn run(&mut self, sql: &Sql) -> Result<Answer> {
         let within = |error: SqlError| sql_context(error, || format!("SQL statement \"{}\"", sql.text));
         let bound = self.bound_sql(sql).map_err(within)?;
+        let is_silent = change_of(&bound.query).is_some() && bound.query.columns.is_empty();
+        let inner = if is_silent { Inner::Change(&sql.text) } else { Inner::Rows(&sql.text) };
+        self.note_block(&sql.scope, &inner);
         self.run_query(&sql.text, &bound.query).map_err(within)
     }
 

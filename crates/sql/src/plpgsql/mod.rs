@@ -9,6 +9,7 @@
 //! - [`conditions`]: the names of errors
 //! - [`survey`]: a program with its SQL bound before it runs, for analyses
 
+mod alone;
 mod assign;
 pub mod ast;
 pub mod bound;

@@ -47,6 +47,8 @@ pub(crate) struct SessionState {
     pub(crate) seen: Arc<Catalog>,
     /// Its running statement in the database's log.
     pub(crate) logged: Option<usize>,
+    /// The statement of a body that is about to run, as a block of its own.
+    pub(crate) block: Option<Arc<str>>,
     /// The schemas in which names were last looked for.
     pub(crate) path: Option<SeenPath>,
     /// The cache of cells of the next statement, empty.
@@ -314,6 +316,7 @@ impl Connection {
             temporary: None,
             seen,
             logged: None,
+            block: None,
             path: None,
             spare_cells: FxHashMap::default(),
         };

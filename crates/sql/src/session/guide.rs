@@ -78,6 +78,14 @@ impl Guide {
         false
     }
 
+    /// Prepares the same run again.
+    pub fn same_run(&mut self) {
+        self.at = 0;
+        if let Some(views) = &mut self.views {
+            (views.now, views.calls, views.seen) = Default::default();
+        }
+    }
+
     /// It is the turn of this call of the client.
     pub(crate) fn turn_of(&mut self, call: usize) {
         if let Some(views) = &mut self.views {

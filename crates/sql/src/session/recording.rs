@@ -24,10 +24,18 @@ pub(crate) struct Asked {
     text: Arc<str>,
     parameters: Vec<String>,
     /// The statements of the store that it consists of, those of functions included.
-    parts: Vec<(TxnId, u32, Arc<str>)>,
+    parts: Vec<NotedPart>,
     /// The transaction that was open.
     txn: Option<TxnId>,
     answer: Answer,
+}
+
+/// A statement of the store, as the database notes it.
+struct NotedPart {
+    txn: TxnId,
+    number: u32,
+    text: Arc<str>,
+    block: Option<Arc<str>>,
 }
 
 /// What a statement was answered.
@@ -53,6 +61,8 @@ pub struct Recording {
     pub history: History,
     /// What clients asked for, in the order in which it was executed.
     pub statements: Vec<Statement>,
+    /// What procedures executed, in order: each statement as a block that does the same alone, and its transaction.
+    pub blocks: Vec<(TxnId, Arc<str>)>,
     /// For each operation of the history, what else is known about it.
     pub operations: Vec<Operation>,
     /// The reads that did not return the freshest version that they could have returned.
@@ -81,6 +91,8 @@ pub struct Operation {
     pub statement: Option<usize>,
     /// The statement of a function within that, if it comes from there.
     pub within: Option<Arc<str>>,
+    /// The block that it belongs to, of those that procedures executed.
+    pub block: Option<usize>,
     /// Whether it read a version although newer ones had been committed.
     pub is_stale: bool,
     /// The values that a read could have returned, oldest first, if there were several.
@@ -128,6 +140,11 @@ impl Database {
         state.shelf.get_or_insert_default();
         state.changed();
         Ok(())
+    }
+
+    /// Keeps what happens from now on: see [`Database::recording`].
+    pub fn keep_statements(&self) {
+        self.inner.lock().log = Some(Vec::new());
     }
 
     /// Transactions that begin from now on run at this level.
@@ -193,8 +210,9 @@ impl World<'_> {
 
     /// The running statement, or one of a function in it, is this statement of the store.
     pub(crate) fn note_part(&mut self, txn: TxnId, number: u32, text: &Arc<str>) {
+        let block = self.session.block.take();
         if let Some(asked) = self.session.logged.and_then(|at| self.db.log.as_mut()?.get_mut(at)) {
-            asked.parts.push((txn, number, text.clone()));
+            asked.parts.push(NotedPart { txn, number, text: text.clone(), block });
         }
     }
 
@@ -221,26 +239,33 @@ fn recording(world: &World<'_>) -> Recording {
     let known = Known::new(world, &names, &told);
     let asked = world.db.log.as_deref().unwrap_or_default();
     let mut connections: Vec<Owner> = Vec::new();
-    let mut parts: FxHashMap<(TxnId, u32), (usize, Option<Arc<str>>)> = FxHashMap::default();
+    let mut parts: FxHashMap<(TxnId, u32), (usize, Option<Arc<str>>, Option<usize>)> = FxHashMap::default();
+    let mut blocks: Vec<(TxnId, Arc<str>)> = Vec::new();
     let mut statements = Vec::with_capacity(asked.len());
     for (at, asked) in asked.iter().enumerate() {
         let connection = connections.iter().position(|owner| *owner == asked.owner).unwrap_or_else(|| {
             connections.push(asked.owner);
             connections.len() - 1
         });
-        for (txn, number, text) in &asked.parts {
-            parts.insert((*txn, *number), (at, (**text != *asked.text).then(|| text.clone())));
+        for NotedPart { txn, number, text, block } in &asked.parts {
+            if let Some((txn, block)) = known.txns.get(txn).zip(block.as_ref()) {
+                blocks.push((*txn, block.clone()));
+            }
+            // What a function does that a statement of the body calls belongs to that statement.
+            let own = blocks.last().filter(|(owner, _)| known.txns.get(txn) == Some(owner)).map(|_| blocks.len() - 1);
+            parts.insert((*txn, *number), (at, (**text != *asked.text).then(|| text.clone()), own));
         }
         let (text, parameters, answer) = (asked.text.clone(), asked.parameters.clone(), asked.answer.clone());
-        let txn = asked.parts.first().map(|(txn, ..)| *txn).or(asked.txn);
+        let txn = asked.parts.first().map(|part| part.txn).or(asked.txn);
         let txn = txn.and_then(|txn| known.txns.get(&txn).copied());
         statements.push(Statement { connection, txn, text, parameters, answer });
     }
     let operation = |operation: &ToldOperation| {
         let part = parts.get(&(operation.txn, operation.statement)).cloned();
-        let (statement, within) = part.map_or((None, None), |(at, within)| (Some(at), within));
+        let (statement, within, block) =
+            part.map_or((None, None, None), |(at, within, block)| (Some(at), within, block));
         let is_stale = operation.freshness == Freshness::Stale;
-        Operation { statement, within, is_stale, alternatives: Vec::new() }
+        Operation { statement, within, block, is_stale, alternatives: Vec::new() }
     };
     let mut operations: Vec<Operation> = told.operations.iter().map(operation).collect();
     let chosen = world.db.choice.chosen();
@@ -249,7 +274,7 @@ fn recording(world: &World<'_>) -> Recording {
     }
     let stale = chosen.iter().filter(|chosen| chosen.back > 0);
     let stale = stale.map(|chosen| StaleRead { place: chosen.place, back: chosen.back }).collect();
-    Recording { history: told.history, statements, operations, stale }
+    Recording { history: told.history, statements, blocks, operations, stale }
 }
 
 /// What the store's numbers are in the history.

@@ -1,0 +1,108 @@
+//! A statement of a running body as a block of its own, which does the same: with the variables that it sees, and their
+//! values.
+
+use std::fmt::Write as _;
+
+use crate::plpgsql::bound::Scope;
+use crate::plpgsql::machine::Machine;
+use crate::types::{Datum, Type, Typed, names, quote, text};
+
+/// What stands in the block.
+pub(super) enum Inner<'t> {
+    /// A value, which is shown.
+    Expression(&'t str),
+    /// A query or a change whose rows are shown.
+    Rows(&'t str),
+    /// A change.
+    Change(&'t str),
+}
+
+impl Inner<'_> {
+    fn text(&self) -> &str {
+        match self {
+            Inner::Expression(text) | Inner::Rows(text) | Inner::Change(text) => text,
+        }
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Notes the block for the statement that is about to begin, where statements are kept.
+    pub(super) fn note_block(&mut self, scope: &Scope, inner: &Inner<'_>) {
+        if self.world.db.log.is_some() && self.is_by_itself() {
+            self.world.session.block = Some(self.alone(scope, inner).into());
+        }
+    }
+
+    fn alone(&self, scope: &Scope, inner: &Inner<'_>) -> String {
+        let mut seen: Vec<&str> = Vec::new();
+        let (mut declared, mut first) = (String::new(), String::new());
+        let mut label = None;
+        let mut around = Some(scope);
+        while let Some(scope) = around {
+            for (name, place) in scope.names.iter().rev() {
+                if seen.contains(&name.as_str()) || *place == self.program.found || !mentions(inner.text(), name) {
+                    continue;
+                }
+                seen.push(name);
+                let (name, typed) = (quote::identifier(name), self.program.variables[*place].typed);
+                let value = &self.frame()[*place];
+                if let Datum::Record(record) = value
+                    && typed.ty == Type::RECORD
+                {
+                    let fields = record.shape.fields.iter().zip(&record.fields);
+                    let fields = fields.map(|((field, typed), value)| {
+                        format!("{} AS {}", self.literal(value, *typed), quote::identifier(field))
+                    });
+                    let _ = write!(first, "SELECT {} INTO {name}; ", fields.collect::<Vec<_>>().join(", "));
+                }
+                let shown = names::format_type(typed.ty, Some(typed.modifier), &*self.world);
+                let _ = match value {
+                    Datum::Record(_) | Datum::Null => write!(declared, "{name} {shown}; "),
+                    Datum::Int(number) => write!(declared, "{name} {shown} := {number}; "),
+                    value => {
+                        let text = text::output(value, typed.ty, &*self.world);
+                        write!(declared, "{name} {shown} := {}; ", quote::literal(&text))
+                    }
+                };
+            }
+            label = scope.label.as_ref().or(label);
+            around = scope.parent.as_deref();
+        }
+        let label = label.map_or_else(String::new, |label| format!("<<{}>> ", quote::identifier(label)));
+        let body = match inner {
+            Inner::Expression(text) => format!("RAISE NOTICE '%', ({text});"),
+            Inner::Rows(text) => {
+                declared.push_str("shown record; ");
+                format!("FOR shown IN {text} LOOP RAISE NOTICE '%', shown; END LOOP;")
+            }
+            Inner::Change(text) => format!("{text};"),
+        };
+        let declare = if declared.is_empty() { String::new() } else { format!("DECLARE {declared}") };
+        let line = format!("DO $skew$ {label}{declare}BEGIN {first}{body} END $skew$");
+        // One statement is one line, so that a line can be given to a session.
+        let line = line.lines().map(without_comment).collect::<Vec<_>>().join(" ");
+        // Where INTO stood there is a gap.
+        if inner.text().contains(['\'', '"']) { line } else { line.split_whitespace().collect::<Vec<_>>().join(" ") }
+    }
+
+    fn literal(&self, value: &Datum, typed: Typed) -> String {
+        let shown = names::format_type(typed.ty, Some(typed.modifier), &*self.world);
+        match value {
+            Datum::Null => format!("NULL::{shown}"),
+            value => format!("{}::{shown}", quote::literal(&text::output(value, typed.ty, &*self.world))),
+        }
+    }
+}
+
+/// A line up to its comment.
+fn without_comment(line: &str) -> &str {
+    let is_comment = |at: &usize| line[..*at].matches('\'').count().is_multiple_of(2);
+    let end = line.match_indices("--").map(|(at, _)| at).find(is_comment);
+    line[..end.unwrap_or(line.len())].trim()
+}
+
+/// Whether a name stands in a text, as a word.
+fn mentions(text: &str, name: &str) -> bool {
+    let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    words.any(|word| word.eq_ignore_ascii_case(name)) || text.contains(&quote::identifier(name))
+}
