@@ -15,8 +15,8 @@ use super::axioms::{Axioms, Meaning, Relation, orders};
 use super::formula::Formula;
 use super::meetings::{follows, hits_of};
 use super::solver::Conversation;
-use crate::graph::{Graph, Writers};
 use crate::graph::edges::Dependency;
+use crate::graph::{Graph, Writers};
 use crate::summary::{Access, Cell, Comparison, Condition, Outcome, Path, Term, TermId, TermKind};
 use crate::suspect::EdgeKind;
 

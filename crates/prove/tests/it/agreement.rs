@@ -9,7 +9,7 @@
 //! `SKEW_SEEDS=17..18` only the one of seed 17, with its text. `SKEW_APP_SECONDS=20` is how long the clients of one
 //! application may take, `SKEW_THREADS=1` how many applications are looked at the same time, and `SKEW_PROGRESS=1` tells of
 //! each. Without SKEW_EXHAUSTIVE only some clients of thirty applications run, and only against *robust*; with
-//! `SKEW_SUSPECTS=1` they look for what is suspected, too.
+//! `SKEW_SUSPECTS=1` they look for what is suspected, too. With `SKEW_SOLVER=1` the solver is asked where the graph suspects.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,8 +19,9 @@ use std::time::Duration;
 
 use skew_check::check;
 use skew_model::{History, Level};
-use skew_prove::robust::answer::{Effort as RobustEffort, Verdict};
+use skew_prove::robust::answer::{Effort as RobustEffort, Engine, Verdict};
 use skew_prove::robust::{Question, Robustness};
+use skew_prove::smt::solver::Solver;
 use skew_sql::app::App;
 use skew_sql::explore::{Client, Watch, run};
 use skew_sql::session::Database;
@@ -38,12 +39,16 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// So many runs of one client are tried.
 const MOST_RUNS: usize = 3_000;
 
-/// How `skew robust` looks for runs.
-const TRIES: RobustEffort = RobustEffort {
-    each: skew_prove::confirm::Limits { runs: 600, time: Duration::from_secs(1) },
-    level: Duration::from_secs(3),
-    all: false,
-};
+/// How `skew robust` looks for runs of what the graph suspects.
+fn tries() -> RobustEffort {
+    RobustEffort {
+        each: skew_prove::confirm::Limits { runs: 600, time: Duration::from_secs(1) },
+        level: Duration::from_secs(3),
+        all: false,
+        engine: Engine::Graph,
+        solver: Solver { time: Duration::from_secs(2), ..Solver::default() },
+    }
+}
 
 /// What is known of one application at one level.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -90,7 +95,7 @@ enum Said {
 }
 
 /// The engines, which must not contradict each other or the runs.
-const ENGINES: [(&str, fn(&Robustness, Level) -> Said); 1] = [("graph", graph)];
+const ENGINES: [(&str, fn(&Robustness, Level) -> Said); 2] = [("graph", graph), ("solver", solver)];
 
 fn graph(robustness: &Robustness, level: Level) -> Said {
     let searched = robustness.cycles(level, &Question::default());
@@ -116,6 +121,18 @@ fn what_is_robust_stays_serializable_when_it_is_explored() {
     let wrong: Vec<&String> = verdicts.iter().filter_map(|verdict| verdict.as_ref().err()).collect();
     println!("{}", tally(&verdicts));
     assert!(wrong.is_empty(), "{}", wrong.iter().map(|text| text.as_str()).collect::<Vec<_>>().join("\n\n"));
+}
+
+/// Asked about what the graph suspects, with `SKEW_SOLVER=1`: it takes its time.
+fn solver(robustness: &Robustness, level: Level) -> Said {
+    if std::env::var_os("SKEW_SOLVER").is_none() || graph(robustness, level) == Said::Robust {
+        return Said::Nothing;
+    }
+    match robustness.solve(level, &Question::default(), tries()) {
+        Some(Ok(solved)) if solved.proof.is_some() => Said::Robust,
+        Some(Ok(solved)) if solved.cycles.iter().any(|cycles| !cycles.suspects.is_empty()) => Said::Suspects,
+        _ => Said::Nothing,
+    }
 }
 
 /// A number from the environment.
@@ -253,12 +270,21 @@ fn judge_app(generated: &Generated, effort: Effort, shows: bool) -> Judged {
         known.insert(level.id(), here);
     }
     let mut found = Vec::new();
+    // What only one of them calls robust may be among what runs are found of.
+    let in_doubt = |level: &Level| is_robust(*level) && said[place(*level)].contains(&Said::Suspects);
+    for level in LEVELS.into_iter().filter(in_doubt) {
+        let answer = robustness.answer(&database, &app, level, &Question::default(), &[], tries()).expect("it runs");
+        if let Some((_, run)) = answer.found.first() {
+            let client = run.client_text();
+            return Err(format!("solver: not robust at {level}\n{}\n{client}\n{}", generated.text, run.history));
+        }
+    }
     for level in LEVELS.into_iter().filter(|level| !is_robust(*level)) {
         let here = match said[place(level)].contains(&Said::Suspects) {
             false => Known::Unknown,
             true if !effort.suspects => Known::PossibleSoFar,
             true => {
-                let answer = robustness.answer(&database, &app, level, &Question::default(), &found, TRIES);
+                let answer = robustness.answer(&database, &app, level, &Question::default(), &found, tries());
                 let answer = answer.expect("it runs");
                 found.extend(answer.found);
                 // A run of a stronger level is one of a weaker one.

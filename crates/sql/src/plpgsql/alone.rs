@@ -104,5 +104,5 @@ fn without_comment(line: &str) -> &str {
 /// Whether a name stands in a text, as a word.
 fn mentions(text: &str, name: &str) -> bool {
     let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-    words.any(|word| word.eq_ignore_ascii_case(name)) || text.contains(&quote::identifier(name))
+    words.any(|word| word.eq_ignore_ascii_case(name)) || text.contains(&format!("\"{name}\""))
 }
