@@ -11,7 +11,7 @@ use super::{Dependencies, Question, Robustness};
 use crate::confirm::{Confirmation, Found, confirm_all};
 use crate::smt::axioms::Axioms;
 use crate::smt::encode::Isolation;
-use crate::smt::recorded::is_within;
+use crate::smt::recorded::run_is_within;
 use crate::smt::solver::NoSolver;
 use crate::smt::{Bounds, Solved, solve};
 use crate::suspect::Suspect;
@@ -141,7 +141,7 @@ impl Robustness {
         let (isolation, solver) = (self.isolation(level, question), trial.effort.solver);
         let is_allowed = |found: &Found| match &isolation {
             Some(isolation) if question.is_written_out() => {
-                is_within(&solver, self.summary(level), isolation, &found.client, &found.history) == Ok(true)
+                run_is_within(&solver, self.summary(level), isolation, &found.client, &found.history) == Ok(true)
             }
             _ => true,
         };

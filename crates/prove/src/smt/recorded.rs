@@ -1,8 +1,8 @@
 //! Whether a run that was executed is within a level that is written as axioms.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use skew_model::{History, Key, Level, OpKind, Status, TxnId};
+use skew_model::{History, Key, Level, Op, OpId, OpKind, Status, TxnId};
 use skew_sql::explore::Client;
 
 use super::axioms::{Axioms, Meaning, Relation, orders};
@@ -11,82 +11,88 @@ use super::formula::Formula;
 use super::solver::{NoSolver, Said, Solver};
 use crate::summary::Summary;
 
-/// Whether transactions can be ordered and seen as the isolation asks: not, if the history does not say who has read from
-/// whom, or what programs were called.
-pub fn is_within(
+/// Whether a run of a client is as the isolation asks: not, if the history does not say who has read from whom.
+pub fn run_is_within(
     solver: &Solver,
     summary: &Summary,
     isolation: &Isolation,
     client: &Client,
     history: &History,
 ) -> Result<bool, NoSolver> {
-    let Some(recorded) = Recorded::of(summary, isolation, client, history) else { return Ok(false) };
-    let mut conversation = solver.start()?;
-    let count = recorded.transactions.len();
-    for one in 0..count {
-        for other in (0..count).filter(|other| *other != one) {
-            conversation.declare_truth(&format!("vis_{one}_{other}"));
-            if one < other {
-                conversation.declare_truth(&format!("ar_{one}_{other}"));
-            }
-        }
+    let Some(mut recorded) = Recorded::of(history, isolation.sessions) else { return Ok(false) };
+    let Some(called) = called(summary, client, history) else { return Ok(false) };
+    for (transaction, program) in recorded.transactions.iter_mut().zip(called) {
+        transaction.program = summary.programs[program].name.clone();
+        transaction.level = isolation.levels[program];
     }
-    orders(count, &recorded).iter().for_each(|holds| conversation.assert(holds));
-    let levels: std::collections::BTreeSet<Level> = isolation.levels.iter().flatten().copied().collect();
-    for level in levels {
-        let runs_at = |at: usize| match isolation.levels[recorded.transactions[at].program] == Some(level) {
-            true => Formula::TRUE,
-            false => Formula::FALSE,
-        };
-        let axioms = Axioms::of(level).unwrap_or_default();
-        axioms.all(count, &recorded, runs_at).iter().for_each(|holds| conversation.assert(holds));
+    recorded.is_within(solver, &isolation.axioms)
+}
+
+/// Whether a history is within a level, as its axioms say; `None` if there are none, or if the history does not say who has
+/// read from whom.
+pub fn history_is_within(
+    solver: &Solver,
+    history: &History,
+    level: Level,
+    sessions: bool,
+) -> Result<Option<bool>, NoSolver> {
+    let recorded = Axioms::of(level).and_then(|_| Recorded::of(history, sessions && level != Level::Ec));
+    let Some(mut recorded) = recorded else { return Ok(None) };
+    recorded.transactions.iter_mut().for_each(|transaction| transaction.level = Some(level));
+    recorded.is_within(solver, &Axioms::default()).map(Some)
+}
+
+/// The program of each transaction that has committed: each call is a transaction of its session.
+fn called(summary: &Summary, client: &Client, history: &History) -> Option<Vec<usize>> {
+    let mut next: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut programs = Vec::new();
+    for id in committed(history) {
+        let session = history.txn(id).session;
+        let name = history.session_name(session);
+        let calls = client.sessions.iter().find(|(known, _)| *known == name).map(|(_, calls)| calls)?;
+        let next = next.entry(session.0).or_default();
+        let program = calls.get(*next)?.split('(').next()?.trim();
+        *next += 1;
+        programs.push(summary.programs.iter().position(|known| known.name == program)?);
     }
-    let everywhere = isolation.axioms.all(count, &recorded, |_| Formula::TRUE);
-    everywhere.iter().for_each(|holds| conversation.assert(holds));
-    Ok(conversation.ask() == Said::Sat)
+    let all_called = client.sessions.iter().map(|(_, calls)| calls.len()).sum::<usize>() == programs.len();
+    all_called.then_some(programs)
+}
+
+fn committed(history: &History) -> impl Iterator<Item = TxnId> {
+    history.txn_ids().filter(|id| history.txn(*id).status == Status::Committed)
 }
 
 /// The transactions of a history that have committed.
-struct Recorded<'a> {
-    summary: &'a Summary,
+struct Recorded {
     sessions: bool,
     transactions: Vec<Transaction>,
 }
 
 #[derive(Default)]
 struct Transaction {
-    program: usize,
+    program: String,
+    level: Option<Level>,
     session: u32,
     /// What it has read of others, and from whom; `None`: what was there first.
     reads: Vec<(Key, Option<usize>)>,
     writes: Vec<Key>,
 }
 
-impl<'a> Recorded<'a> {
-    fn of(summary: &'a Summary, isolation: &Isolation, client: &Client, history: &History) -> Option<Recorded<'a>> {
-        let committed: Vec<TxnId> =
-            history.txn_ids().filter(|id| history.txn(*id).status == Status::Committed).collect();
+impl Recorded {
+    fn of(history: &History, sessions: bool) -> Option<Recorded> {
+        let committed: Vec<TxnId> = committed(history).collect();
         let place = |id: TxnId| committed.iter().position(|known| *known == id);
-        // Each call is a transaction of its session.
-        let mut called: BTreeMap<u32, usize> = BTreeMap::new();
         let mut transactions = Vec::new();
         for (at, &id) in committed.iter().enumerate() {
-            let session = history.txn(id).session;
-            let name = history.session_name(session);
-            let calls = client.sessions.iter().find(|(known, _)| *known == name).map(|(_, calls)| calls)?;
-            let next = called.entry(session.0).or_default();
-            let program = calls.get(*next)?.split('(').next()?.trim();
-            *next += 1;
-            let program = summary.programs.iter().position(|known| known.name == program)?;
-            let mut transaction = Transaction { program, session: session.0, ..Transaction::default() };
-            for op in history.op_ids(id) {
-                let operation = history.op(skew_model::OpId(op));
+            let mut transaction = Transaction { session: history.txn(id).session.0, ..Transaction::default() };
+            for op in history.op_ids(id).map(OpId) {
+                let operation = history.op(op);
                 match operation.kind() {
                     OpKind::Observe => return None,
                     OpKind::Write => transaction.writes.push(operation.key()),
                     OpKind::Read => {
-                        let source = source(history, skew_model::OpId(op))?;
-                        let source = source.map(|source| place(source).ok_or(())).transpose().ok()?;
+                        let source = source(history, op)?.map(|source| place(source).ok_or(())).transpose().ok()?;
                         if source != Some(at) {
                             transaction.reads.push((operation.key(), source));
                         }
@@ -95,8 +101,30 @@ impl<'a> Recorded<'a> {
             }
             transactions.push(transaction);
         }
-        let all_called = client.sessions.iter().map(|(_, calls)| calls.len()).sum::<usize>() == transactions.len();
-        all_called.then_some(Recorded { summary, sessions: isolation.sessions, transactions })
+        Some(Recorded { sessions, transactions })
+    }
+
+    /// Whether the transactions can be ordered and seen as their levels and the axioms ask.
+    fn is_within(&self, solver: &Solver, axioms: &Axioms) -> Result<bool, NoSolver> {
+        let mut conversation = solver.start()?;
+        let count = self.transactions.len();
+        for one in 0..count {
+            for other in (0..count).filter(|other| *other != one) {
+                conversation.declare_truth(&format!("vis_{one}_{other}"));
+                if one < other {
+                    conversation.declare_truth(&format!("ar_{one}_{other}"));
+                }
+            }
+        }
+        orders(count, self).iter().for_each(|holds| conversation.assert(holds));
+        let levels: BTreeSet<Level> = self.transactions.iter().filter_map(|transaction| transaction.level).collect();
+        for level in levels {
+            let runs_at = |at: usize| truth(self.transactions[at].level == Some(level));
+            let asked = Axioms::of(level).unwrap_or_default();
+            asked.all(count, self, runs_at).iter().for_each(|holds| conversation.assert(holds));
+        }
+        axioms.all(count, self, |_| Formula::TRUE).iter().for_each(|holds| conversation.assert(holds));
+        Ok(conversation.ask() == Said::Sat)
     }
 
     fn before(&self, one: usize, other: usize) -> Formula {
@@ -104,17 +132,20 @@ impl<'a> Recorded<'a> {
     }
 }
 
+fn truth(holds: bool) -> Formula {
+    if holds { Formula::TRUE } else { Formula::FALSE }
+}
+
 /// Who wrote what was read: as the history says, or the only one that has written it.
-fn source(history: &History, read: skew_model::OpId) -> Option<Option<TxnId>> {
+fn source(history: &History, read: OpId) -> Option<Option<TxnId>> {
     if let Some(stated) = history.stated_source(read) {
         return Some(stated);
     }
     let operation = history.op(read);
     let mut writers: Vec<TxnId> = Vec::new();
     for id in history.txn_ids() {
-        let writes = |op: &skew_model::Op| {
-            op.kind() == OpKind::Write && op.key() == operation.key() && op.value() == operation.value()
-        };
+        let writes =
+            |op: &Op| op.kind() == OpKind::Write && op.key() == operation.key() && op.value() == operation.value();
         if history.ops(id).iter().any(writes) {
             writers.push(id);
         }
@@ -127,9 +158,8 @@ fn source(history: &History, read: skew_model::OpId) -> Option<Option<TxnId>> {
     }
 }
 
-impl Meaning for Recorded<'_> {
+impl Meaning for Recorded {
     fn related(&self, relation: Relation, one: usize, other: usize) -> Formula {
-        let truth = |holds: bool| if holds { Formula::TRUE } else { Formula::FALSE };
         let (first, later) = (&self.transactions[one], &self.transactions[other]);
         if one == other {
             return Formula::FALSE;
@@ -155,9 +185,6 @@ impl Meaning for Recorded<'_> {
     }
 
     fn is_of(&self, transaction: usize, program: &str) -> Formula {
-        match self.summary.programs[self.transactions[transaction].program].name == program {
-            true => Formula::TRUE,
-            false => Formula::FALSE,
-        }
+        truth(self.transactions[transaction].program == program)
     }
 }

@@ -1,12 +1,14 @@
 //! What the solver says about applications. Without z3 these tests say so and pass.
 
-use skew_model::Level;
+use skew_check::check;
+use skew_model::{History, Level};
 use skew_prove::graph::Graph;
 use skew_prove::robust::answer::{Answer, Argument, Effort, Engine, Verdict};
 use skew_prove::robust::{Question, Robustness};
 use skew_prove::smt::axioms::Axioms;
 use skew_prove::smt::encode::Isolation;
 use skew_prove::smt::proof::no_long_path;
+use skew_prove::smt::recorded::history_is_within;
 use skew_prove::smt::search::cycles;
 use skew_prove::smt::solver::{Said, Solver};
 
@@ -206,4 +208,55 @@ fn what_is_no_level_says_where() {
     assert!(Axioms::parse(&deep).is_err());
     let deep = format!("forall a b: {}vis(a, b)", "not ".repeat(5_000));
     assert!(Axioms::parse(&deep).is_err());
+}
+
+/// The levels as axioms over who has seen whom are the levels as the checker defines them, on small histories with sessions.
+/// `SKEW_EXHAUSTIVE=1` compares more of them.
+#[test]
+fn levels_in_axioms_are_the_levels_of_the_checker() {
+    if !has_solver() {
+        return;
+    }
+    let seeds = if std::env::var_os("SKEW_EXHAUSTIVE").is_some() { 1_000 } else { 40 };
+    for seed in 0..seeds {
+        let history = small_history(seed);
+        for level in [Level::Ec, Level::Ra, Level::Cc, Level::Pc, Level::Psi, Level::Si, Level::Ser] {
+            let is_within = history_is_within(&Solver::default(), &history, level, true).expect("z3 is there");
+            let checked = check(&history, level).holds();
+            assert_eq!(is_within, Some(checked), "{level}:\n{history}");
+        }
+    }
+}
+
+/// A few transactions that read from each other at random, and write values of their own.
+fn small_history(seed: u64) -> History {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03;
+    let mut below = |bound: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % bound
+    };
+    let (count, keys) = (2 + below(3), ["x", "y"]);
+    let written: Vec<Vec<u64>> = (0..count).map(|_| (0..2).map(|_| below(2)).collect()).collect();
+    let mut text = String::from("init x=0 y=0\n");
+    for transaction in 0..count {
+        let session = below(3);
+        text.push_str(&format!("s{session} t{transaction} "));
+        for key in 0..2_usize {
+            if below(2) == 0 {
+                // From whoever writes the key, or from the beginning.
+                let writers: Vec<u64> =
+                    (0..count).filter(|other| *other != transaction && written[*other as usize][key] == 1).collect();
+                let from = below(writers.len() as u64 + 1) as usize;
+                let value = writers.get(from).map_or(0, |writer| writer + 1);
+                text.push_str(&format!(" r {}={value}", keys[key]));
+            }
+        }
+        for key in (0..2_usize).filter(|key| written[transaction as usize][*key] == 1) {
+            text.push_str(&format!(" w {}={}", keys[key], transaction + 1));
+        }
+        text.push('\n');
+    }
+    History::parse(&text).expect("a history")
 }
