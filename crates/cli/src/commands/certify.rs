@@ -72,6 +72,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
                 None => format!("what programs do is taken as it stands (--app {} compares it)", certificate.file),
             };
             let _ = writeln!(out, "  {about}");
+            for (one, other) in &certificate.pairs {
+                let _ = writeln!(out, "  if {one} and {other} are serializable with each other");
+            }
             let _ = writeln!(out, "{name}: every run is serializable at {}", checked.levels.join(", "));
             Ending::Holds
         }
