@@ -136,8 +136,11 @@ impl Robustness {
             let suspects = trial.answer.found.iter().map(|(suspect, _)| suspect);
             suspects.chain(trial.answer.possible.iter().map(|(suspect, _)| suspect)).map(signature).collect()
         };
-        let suspects = solved.cycles.into_iter().flat_map(|cycles| cycles.suspects);
-        let suspects: Vec<Suspect> = suspects.filter(|suspect| !known.contains(&signature(suspect))).collect();
+        let longest = solved.cycles.last().map_or(0, |cycles| cycles.length);
+        let cycles = solved.cycles.into_iter().flat_map(|cycles| cycles.suspects.into_iter().zip(cycles.examples));
+        let (suspects, examples): (Vec<Suspect>, Vec<String>) =
+            cycles.filter(|(suspect, _)| !known.contains(&signature(suspect))).unzip();
+        let new: Vec<String> = suspects.iter().map(signature).collect();
         let (isolation, solver) = (self.isolation(level, question), trial.effort.solver);
         let is_allowed = |found: &Found| match &isolation {
             Some(isolation) if question.is_written_out() => {
@@ -148,8 +151,13 @@ impl Robustness {
         // A run that is not within the level is not the last one to try.
         let all = trial.effort.all || question.is_written_out();
         self.try_all(trial, suspects, all, is_allowed)?;
-        let bounds = Bounds::default();
-        let bound = format!("cycles of more than {} transactions, of which nothing is known", bounds.cycle);
+        for (suspect, reason) in &mut trial.answer.possible {
+            let example = new.iter().position(|one| *one == signature(suspect)).map(|at| &examples[at]);
+            if let (Some(example), false) = (example, reason.is_empty()) {
+                reason.push_str(&format!("; the solver thinks of {example}"));
+            }
+        }
+        let bound = format!("cycles of more than {longest} transactions, of which nothing is known");
         Ok(limit.or(solved.limit).or(Some(bound)))
     }
 

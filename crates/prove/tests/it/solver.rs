@@ -144,6 +144,36 @@ fn a_courseware_with_serializable_pairs_at_si() {
     }
 }
 
+/// Nagar and Jagannathan, section 6: TPC-C at SI by induction, with new_order and payment first and then delivery. (With
+/// deliveries of all districts in one transaction it is not serializable, see the application.) At PSI nothing with two or
+/// three transactions but what a delivery is part of, and long forks with four.
+#[test]
+fn orders_by_induction() {
+    if !has_solver() {
+        return;
+    }
+    let at_si = answer("tpcc_by_district", Level::Si, &without_sessions(), Engine::Solver);
+    let Verdict::Robust { by: Argument::Solver(proof) } = at_si.verdict else { panic!("{:?}", at_si.verdict) };
+    let rounds: Vec<&str> = proof.argument.split(": ").last().expect("rounds").split("; then ").collect();
+    let [first, second] = rounds[..] else { panic!("{}", proof.argument) };
+    assert!(first.contains("new_order") && first.contains("payment"), "{first}");
+    assert!(second.contains("delivery"), "{second}");
+    for length in [2, 3] {
+        let found = cycles_of("tpcc_by_district", Level::Psi, length, |_| {});
+        assert!(found.iter().all(|cycle| cycle.contains("delivery")), "{found:#?}");
+    }
+    let found = cycles_of("tpcc_by_district", Level::Psi, 4, |_| {});
+    let forks = [
+        "new_order -wr-> order_status -rw-> payment -wr-> order_status -rw->",
+        "new_order -wr-> stock_level -rw-> new_order -wr-> stock_level -rw->",
+    ];
+    for fork in forks {
+        assert!(found.contains(&fork.to_owned()), "{fork} is not among {found:#?}");
+    }
+    let lost = cycles_of("tpcc_by_district", Level::Ec, 2, |_| {});
+    assert!(lost.contains(&"payment -rw-> payment -ww->".to_owned()), "{lost:#?}");
+}
+
 /// What the graph says about published applications the solver proves as well, where it has a proof.
 #[test]
 fn proofs_by_induction_at_si() {
