@@ -89,8 +89,14 @@ impl<V: Clone> Store<V> {
     }
 
     /// The statement has looked at everything between the bounds: keys that are made there later count as read by it,
-    /// and absent.
-    pub fn note_range(&mut self, txn: TxnId, space: Space, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Result<(), Error> {
+    /// and absent. The number of this look, for [`Store::narrow_range`].
+    pub fn note_range(
+        &mut self,
+        txn: TxnId,
+        space: Space,
+        from: Bound<&[u8]>,
+        to: Bound<&[u8]>,
+    ) -> Result<usize, Error> {
         self.must_be_open(txn)?;
         self.now += 1;
         let Looking { statement, began } = self.engine.running(txn.0).looking;
@@ -103,14 +109,31 @@ impl<V: Clone> Store<V> {
             scans.reserve_exact(1);
         }
         scans.push(scan);
+        let number = scans.len() - 1;
         self.noted_ranges += 1;
+        Ok(number)
+    }
+
+    /// The statement has stopped before it came to the end of what it was going to look at. Where a key was made since then,
+    /// the look stays as it was noted: somebody may have been told.
+    pub fn narrow_range(&mut self, txn: TxnId, look: usize, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Result<(), Error> {
+        self.must_be_open(txn)?;
+        let keys = self.spaces.key_count();
+        if let Some(scan) = self.record_mut(txn.0).scans.get_mut(look).filter(|scan| scan.keys == keys) {
+            let narrow = |one: Bound<&[u8]>, noted: Bound<&[u8]>| match one {
+                Bound::Unbounded => noted.map(<[u8]>::to_vec),
+                one => one.map(<[u8]>::to_vec),
+            };
+            let (from, to) = (narrow(from, scan.part.from()), narrow(to, scan.part.to()));
+            scan.part = Part::new(scan.part.space, from.as_ref().map(Vec::as_slice), to.as_ref().map(Vec::as_slice));
+        }
         Ok(())
     }
 
     /// The transaction has read all keys with this prefix.
     pub(crate) fn note_scan(&mut self, txn: TxnId, prefix: &str) -> Result<(), Error> {
         let to = after_prefix(prefix.as_bytes());
-        self.note_range(txn, NAMES, Bound::Included(prefix.as_bytes()), to.as_ref().map(Vec::as_slice))
+        self.note_range(txn, NAMES, Bound::Included(prefix.as_bytes()), to.as_ref().map(Vec::as_slice)).map(|_| ())
     }
 
     /// A new key: whoever looked where it is has seen that it was not there.

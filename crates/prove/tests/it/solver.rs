@@ -146,7 +146,7 @@ fn a_courseware_with_serializable_pairs_at_si() {
 
 /// Nagar and Jagannathan, section 6: TPC-C at SI by induction, with new_order and payment first and then delivery. (With
 /// deliveries of all districts in one transaction it is not serializable, see the application.) At PSI nothing with two or
-/// three transactions but what a delivery is part of, and long forks with four.
+/// three transactions, and long forks with four.
 #[test]
 fn orders_by_induction() {
     if !has_solver() {
@@ -159,8 +159,7 @@ fn orders_by_induction() {
     assert!(first.contains("new_order") && first.contains("payment"), "{first}");
     assert!(second.contains("delivery"), "{second}");
     for length in [2, 3] {
-        let found = cycles_of("tpcc_by_district", Level::Psi, length, |_| {});
-        assert!(found.iter().all(|cycle| cycle.contains("delivery")), "{found:#?}");
+        assert_eq!(cycles_of("tpcc_by_district", Level::Psi, length, |_| {}), Vec::<String>::new());
     }
     let found = cycles_of("tpcc_by_district", Level::Psi, 4, |_| {});
     let forks = [

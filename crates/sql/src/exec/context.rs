@@ -69,6 +69,10 @@ pub struct RowCursor {
     pub candidates: Vec<(RowRef, Option<u32>)>,
     /// How many of them were reached.
     pub reached: usize,
+    /// The number of the look that was noted for them, if it is one.
+    pub look: Option<usize>,
+    /// They come from the last one to the first.
+    pub backwards: bool,
     /// Where the next batch of candidates begins, if there is one.
     pub resume: Option<Box<Resume>>,
 }
@@ -152,7 +156,13 @@ pub trait Context: Env {
         let mut cursor = self.open_rows(table, access)?;
         debug_assert!(cursor.resume.is_none(), "a scan in batches knows its own way back");
         cursor.candidates.reverse();
+        cursor.backwards = true;
         Ok(cursor)
+    }
+
+    /// Nobody asks for more rows: what was not reached was not looked at.
+    fn stop_rows(&mut self, _cursor: &RowCursor) -> Result<()> {
+        Ok(())
     }
 
     /// The next row that exists for this statement: reads the existence cells of the candidates up to it.

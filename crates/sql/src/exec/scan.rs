@@ -42,6 +42,9 @@ impl<'p> Operator<'p> for Empty {
 pub(crate) struct Scan<'p> {
     plan: &'p ir::Scan,
     state: ScanState,
+    /// How many tuples are asked for at most, and how many of them are left.
+    most: Option<usize>,
+    left: usize,
 }
 
 enum ScanState {
@@ -52,10 +55,11 @@ enum ScanState {
 
 impl<'p> Scan<'p> {
     pub(crate) fn new(plan: &'p ir::Scan) -> Self {
-        Scan { plan, state: ScanState::Before }
+        Scan { plan, state: ScanState::Before, most: None, left: 0 }
     }
 
     fn start(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<()> {
+        self.left = self.most.unwrap_or(usize::MAX);
         self.state = match access::evaluate(&self.plan.access, run, cx)? {
             Some(access) if self.plan.reverse => ScanState::Under(cx.open_rows_backwards(self.plan.table, access)?),
             Some(access) => ScanState::Under(cx.open_rows(self.plan.table, access)?),
@@ -76,7 +80,14 @@ impl<'p> Operator<'p> for Scan<'p> {
             let tuple = Tuple::of(Slot::Row(row));
             match &self.plan.filter {
                 Some(filter) if !run.is_true(cx, filter, &tuple)? => {}
-                _ => return Ok(Some(tuple)),
+                _ => {
+                    self.left = self.left.saturating_sub(1);
+                    if self.left == 0 {
+                        cx.stop_rows(cursor)?;
+                        self.state = ScanState::After;
+                    }
+                    return Ok(Some(tuple));
+                }
             }
         }
         self.state = ScanState::After;
@@ -85,6 +96,11 @@ impl<'p> Operator<'p> for Scan<'p> {
 
     fn rewind(&mut self, _: &mut Run<'p>) {
         self.state = ScanState::Before;
+        self.most = None;
+    }
+
+    fn bound(&mut self, tuples: usize) {
+        self.most = Some(tuples);
     }
 }
 

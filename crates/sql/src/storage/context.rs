@@ -23,6 +23,10 @@ impl Context for World<'_> {
         self.next_in_scan(cursor)
     }
 
+    fn stop_rows(&mut self, cursor: &RowCursor) -> Result<()> {
+        self.stop_scan(cursor)
+    }
+
     fn cell(&mut self, row: RowRef, column: usize) -> Result<Datum> {
         self.read_column(row, column)
     }

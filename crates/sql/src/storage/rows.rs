@@ -35,12 +35,14 @@ impl World<'_> {
                     return Err(SqlError::unsupported("a lookup in something that is no index"));
                 };
                 for values in equal {
+                    cursor.look = None;
                     self.open_range(oid, table, index, values, (from.as_ref(), to.as_ref()), &mut cursor)?;
                 }
             }
             _ => {
                 let everything = Range { from: Bound::Unbounded, to: Bound::Unbounded };
-                let keys = self.note(table.space, &everything)?;
+                let (keys, look) = self.note(table.space, &everything)?;
+                cursor.look = Some(look);
                 cursor.candidates.extend(keys.into_iter().map(|key| (RowRef::seen(oid, key.0), None)));
             }
         }
@@ -62,6 +64,19 @@ impl World<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// A scan ends before its end: rows that are made behind the last one that was reached are not in its way.
+    pub(crate) fn stop_scan(&mut self, cursor: &RowCursor) -> Result<()> {
+        let reached = cursor.reached.checked_sub(1).and_then(|last| cursor.candidates.get(last));
+        let (Some(look), Some((row, entry))) = (cursor.look, reached) else { return Ok(()) };
+        let Some((_, bytes)) = self.db.store.at(Key(entry.unwrap_or(row.key))) else { return Ok(()) };
+        let bytes = bytes.to_vec();
+        let last = Bound::Included(&bytes[..]);
+        let (from, to) = if cursor.backwards { (last, Bound::Unbounded) } else { (Bound::Unbounded, last) };
+        let txn = self.txn()?;
+        let narrowed = self.db.store.narrow_range(txn, look, from, to);
+        narrowed.map_err(|error| crate::session::transaction::store_error(&error))
     }
 
     /// The value of a column.
@@ -138,7 +153,9 @@ impl World<'_> {
         let first = if whole { equal } else { &equal[..equal.len().min(1)] };
         let bounds = if first.len() == equal.len() { (from, to) } else { (None, None) };
         let range = self.range_of(table, index, first, bounds)?;
-        for entry in self.note(space, &range)? {
+        let (entries, look) = self.note(space, &range)?;
+        cursor.look = cursor.candidates.is_empty().then_some(look);
+        for entry in entries {
             let row = self.row_of_entry(entry);
             cursor.candidates.push((RowRef::seen(oid, row), Some(entry.0)));
         }
@@ -163,7 +180,8 @@ impl World<'_> {
             return Ok(());
         }
         let range = self.range_of(table, index, equal, (from, to))?;
-        let keys = self.note(table.space, &range)?;
+        let (keys, look) = self.note(table.space, &range)?;
+        cursor.look = cursor.candidates.is_empty().then_some(look);
         cursor.candidates.extend(keys.into_iter().map(|key| (RowRef::seen(oid, key.0), None)));
         Ok(())
     }
@@ -184,14 +202,14 @@ impl World<'_> {
         u32::from_be_bytes(*tail)
     }
 
-    /// The keys of a range, which the statement has looked at from now on.
-    fn note(&mut self, space: Space, range: &Range) -> Result<Vec<Key>> {
+    /// The keys of a range, which the statement has looked at from now on, and the number of this look.
+    fn note(&mut self, space: Space, range: &Range) -> Result<(Vec<Key>, usize)> {
         let txn = self.txn()?;
         let (from, to) = (as_slice(&range.from), as_slice(&range.to));
         let keys = self.db.store.range(space, from, to).collect();
         let noted = self.db.store.note_range(txn, space, from, to);
-        noted.map_err(|error| crate::session::transaction::store_error(&error))?;
-        Ok(keys)
+        let look = noted.map_err(|error| crate::session::transaction::store_error(&error))?;
+        Ok((keys, look))
     }
 
     /// The bytes of index values.

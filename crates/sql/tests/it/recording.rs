@@ -77,3 +77,37 @@ fn a_serializable_transaction_that_has_not_looked_meets_the_duplicate() {
         .expect("nobody is in the way");
     assert_eq!(execute(&mut other, &format!("{BEGIN}; {insert}")), Err("23505".to_owned()));
 }
+
+/// Who asks for the first row in an order has not looked at what comes after it, and has looked at what comes before.
+#[test]
+fn rows_behind_the_first_one_are_not_looked_at() {
+    let of_reader = |asked: &str| {
+        let database = run();
+        let (mut reader, mut writer) = (connect(&database), connect(&database));
+        execute(&mut reader, "CREATE TABLE t (a int, b int, PRIMARY KEY (a, b)); INSERT INTO t VALUES (1, 5), (1, 6)")
+            .expect("supported");
+        execute(&mut reader, &format!("BEGIN; {asked}")).expect("supported");
+        execute(&mut writer, "INSERT INTO t VALUES (1, 3); INSERT INTO t VALUES (1, 8)").expect("nobody is in the way");
+        execute(&mut reader, "COMMIT").expect("nobody is in the way");
+        let history = database.recording().history;
+        let is_reader = |id: &skew_model::TxnId| {
+            let ops = history.ops(*id);
+            !ops.is_empty() && ops.iter().all(|op| op.kind() == skew_model::OpKind::Read)
+        };
+        let id = history.txn_ids().find(is_reader).expect("it has read");
+        let mut keys: Vec<String> = history.ops(id).iter().map(|op| history.key_name(op.key())).collect();
+        keys.sort();
+        keys.dedup();
+        keys
+    };
+    let before = ["t[1,3]", "t[1,5]"];
+    assert_eq!(of_reader("SELECT min(b) FROM t WHERE a = 1"), before);
+    assert_eq!(of_reader("SELECT b FROM t WHERE a = 1 ORDER BY b LIMIT 1"), before);
+    assert_eq!(of_reader("SELECT max(b) FROM t WHERE a = 1"), ["t[1,6]", "t[1,8]"]);
+    let all = ["t[1,3]", "t[1,5]", "t[1,6]", "t[1,8]"];
+    assert_eq!(of_reader("SELECT b FROM t WHERE a = 1 ORDER BY b"), all);
+    // Another limit each time.
+    let lateral =
+        "SELECT x.b FROM (VALUES (1), (NULL)) v (n), LATERAL (SELECT b FROM t WHERE a = 1 ORDER BY b LIMIT n) x";
+    assert_eq!(of_reader(lateral), all);
+}
