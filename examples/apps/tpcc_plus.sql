@@ -1,4 +1,4 @@
--- TPC-C (tpcc.sql) with three more programs: a product, a customer and a warehouse are added.
+-- TPC-C by district (tpcc_by_district.sql) with three more programs: a product, a customer and a warehouse are added.
 -- Source: Beillahi, Bouajjani and Enea, CAV 2019, section 8.
 -- Published: serializable at SI, by movers; the method of Nagar and Jagannathan, CONCUR 2018, does not show it: add_warehouse
 --   depends on how many customers and warehouses there are.
@@ -270,25 +270,24 @@ BEGIN
   END LOOP;
 END $$;
 
--- The oldest order of each district is delivered. Clause 2.7.
-CREATE PROCEDURE delivery(w int, carrier int, delivered timestamp) LANGUAGE plpgsql AS $$
+-- The oldest order of a district is delivered. Clause 2.7.
+CREATE PROCEDURE delivery(w int, d int, carrier int, delivered timestamp) LANGUAGE plpgsql AS $$
 DECLARE
   o int;
   c int;
   total numeric;
 BEGIN
-  FOR d IN 1 .. 10 LOOP
-    SELECT min(no_o_id) INTO o FROM new_order WHERE no_w_id = w AND no_d_id = d;
-    IF o IS NOT NULL THEN
-      DELETE FROM new_order WHERE no_w_id = w AND no_d_id = d AND no_o_id = o;
-      SELECT o_c_id INTO c FROM orders WHERE o_w_id = w AND o_d_id = d AND o_id = o;
-      UPDATE orders SET o_carrier_id = carrier WHERE o_w_id = w AND o_d_id = d AND o_id = o;
-      UPDATE order_line SET ol_delivery_d = delivered WHERE ol_w_id = w AND ol_d_id = d AND ol_o_id = o;
-      SELECT sum(ol_amount) INTO total FROM order_line WHERE ol_w_id = w AND ol_d_id = d AND ol_o_id = o;
-      UPDATE customer SET c_balance = c_balance + total, c_delivery_cnt = c_delivery_cnt + 1
-        WHERE c_w_id = w AND c_d_id = d AND c_id = c;
-    END IF;
-  END LOOP;
+  SELECT min(no_o_id) INTO o FROM new_order WHERE no_w_id = w AND no_d_id = d;
+  IF o IS NULL THEN
+    RETURN;
+  END IF;
+  DELETE FROM new_order WHERE no_w_id = w AND no_d_id = d AND no_o_id = o;
+  SELECT o_c_id INTO c FROM orders WHERE o_w_id = w AND o_d_id = d AND o_id = o;
+  UPDATE orders SET o_carrier_id = carrier WHERE o_w_id = w AND o_d_id = d AND o_id = o;
+  UPDATE order_line SET ol_delivery_d = delivered WHERE ol_w_id = w AND ol_d_id = d AND ol_o_id = o;
+  SELECT sum(ol_amount) INTO total FROM order_line WHERE ol_w_id = w AND ol_d_id = d AND ol_o_id = o;
+  UPDATE customer SET c_balance = c_balance + total, c_delivery_cnt = c_delivery_cnt + 1
+    WHERE c_w_id = w AND c_d_id = d AND c_id = c;
 END $$;
 
 -- How many items of the last twenty orders are running out. Clause 2.8.

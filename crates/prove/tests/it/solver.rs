@@ -1,5 +1,7 @@
 //! What the solver says about applications. Without z3 these tests say so and pass.
 
+use std::time::Duration;
+
 use skew_check::check;
 use skew_model::{History, Level};
 use skew_prove::graph::Graph;
@@ -11,6 +13,7 @@ use skew_prove::smt::proof::no_long_path;
 use skew_prove::smt::recorded::history_is_within;
 use skew_prove::smt::search::cycles;
 use skew_prove::smt::solver::{Said, Solver};
+use skew_prove::suspect::Suspect;
 
 use crate::{example, load};
 
@@ -183,6 +186,29 @@ fn proofs_by_induction_at_si() {
         let answer = answer(name, Level::Si, &Question::default(), Engine::Solver);
         let by_solver = matches!(answer.verdict, Verdict::Robust { by: Argument::Solver(_) });
         assert!(by_solver, "{name}: {:?}", answer.verdict);
+    }
+}
+
+/// Beillahi, Bouajjani and Enea, CAV 2019, figure 5 and section 8: serializable at SI, which takes an argument by movers.
+/// Neither the graph nor the solver excludes two writers whose conditions exclude each other, or two that add a warehouse
+/// after counting warehouses, and no run shows them.
+#[test]
+fn what_takes_movers_is_left_open() {
+    for (name, pair) in [("figure5", "t1 -rw-> t2 -rw->"), ("tpcc_plus", "add_warehouse -rw-> add_warehouse -rw->")] {
+        let (database, app) = load(&example(&format!("{name}.sql")));
+        let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+        let effort = Effort { level: Duration::from_secs(1), ..Effort::default() };
+        let answer = robustness.answer(&database, &app, Level::Si, &Question::default(), &[], effort);
+        let answer = answer.expect("it can be asked");
+        assert_eq!(answer.verdict, Verdict::Possible, "{name}");
+        let summary = robustness.summary(Level::Si);
+        let is_pair = |suspect: &Suspect| {
+            let edges = suspect.edges.iter();
+            let name = |call: usize| &summary.programs[suspect.calls[call].program].name;
+            let words = edges.map(|edge| format!("{} -{}->", name(edge.from), edge.kind.name()));
+            words.collect::<Vec<_>>().join(" ") == pair
+        };
+        assert!(answer.possible.iter().any(|(suspect, _)| is_pair(suspect)), "{name}");
     }
 }
 
