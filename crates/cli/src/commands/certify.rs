@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let name = arguments.file.display();
     let text = std::fs::read_to_string(&arguments.file).map_err(|error| format!("{name}: {error}"))?;
     let certificate = Certificate::from_json(&text).map_err(|error| format!("{name}: {error}"))?;
-    let solver = Solver { kind: arguments.solver.kind(), time: Duration::from_secs(arguments.max_time) };
+    let solver = Solver::new(arguments.solver.kind(), Duration::from_secs(arguments.max_time));
     let verified = check(&certificate, &|script| ask(&solver, script)).and_then(|checked| {
         if let Some(app) = &arguments.app {
             let script = read_script(app)?;

@@ -103,7 +103,8 @@ impl Robustness {
         let is_asked = |name: &String| question.programs.is_empty() || question.programs.contains(name);
         let programs: Vec<usize> =
             (0..summary.programs.len()).filter(|at| is_asked(&summary.programs[*at].name)).collect();
-        Some(solve(&effort.solver, summary, &programs, &isolation, level, Bounds::default()))
+        let solver = effort.solver.within(effort.level.max(effort.solver.time));
+        Some(solve(&solver, summary, &programs, &isolation, level, Bounds::default()))
     }
 
     /// What the solver says, and runs of what it suspects; the limit that was hit.

@@ -50,6 +50,9 @@ pub struct Solved {
     pub scripts: Vec<Script>,
 }
 
+/// Formulas are about all pairs of ways.
+const MOST_WAYS: usize = 60;
+
 /// Asks the solver about some of the programs.
 pub fn solve(
     solver: &Solver,
@@ -59,6 +62,11 @@ pub fn solve(
     level: Level,
     bounds: Bounds,
 ) -> Result<Solved, NoSolver> {
+    let ways: usize = programs.iter().map(|program| summary.programs[*program].paths.len()).sum();
+    if ways > MOST_WAYS {
+        let limit = Some(format!("{ways} ways through the programs, where the solver is asked about {MOST_WAYS}"));
+        return Ok(Solved { limit, ..Solved::default() });
+    }
     let graph = Graph::with(summary, programs, isolation.writers());
     let mut solved = Solved { proof: proof::by_induction(solver, &graph, isolation)?, ..Solved::default() };
     if let Some(proof) = &solved.proof {
@@ -67,6 +75,10 @@ pub fn solve(
     }
     let mut is_found = false;
     for length in 2..bounds.path.max(bounds.cycle + 1) {
+        if solver.is_over() {
+            solved.limit = Some(solver::TIME.to_owned());
+            break;
+        }
         let found = search::cycles(solver, &graph, isolation, length, level)?;
         is_found |= !found.suspects.is_empty();
         solved.scripts.push(found.script.clone());

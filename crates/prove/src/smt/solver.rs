@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use easy_smt::{Context, ContextBuilder, Response, SExpr};
 
@@ -15,6 +15,8 @@ pub struct Solver {
     pub kind: SolverKind,
     /// For one question.
     pub time: Duration,
+    /// When it has to have answered all questions.
+    pub until: Option<Instant>,
 }
 
 /// A solver that can be asked.
@@ -53,7 +55,7 @@ pub struct NoSolver(pub String);
 
 impl Default for Solver {
     fn default() -> Solver {
-        Solver { kind: SolverKind::Z3, time: Duration::from_secs(10) }
+        Solver::new(SolverKind::Z3, Duration::from_secs(10))
     }
 }
 
@@ -68,11 +70,26 @@ impl SolverKind {
 }
 
 impl Solver {
+    /// A solver with a limit for each question.
+    pub fn new(kind: SolverKind, time: Duration) -> Solver {
+        Solver { kind, time, until: None }
+    }
+
+    /// So much time for all questions from now on.
+    pub fn within(self, time: Duration) -> Solver {
+        Solver { until: Instant::now().checked_add(time), ..self }
+    }
+
+    /// Whether its time is over.
+    pub fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| until <= Instant::now())
+    }
+
     /// Starts it, if it is there.
     pub fn start(&self) -> Result<Conversation, NoSolver> {
         let program = self.kind.program();
-        let milliseconds = self.time.as_millis();
-        // The second limit is for the case that the solver does not notice the first one.
+        let left = self.until.map_or(self.time, |until| until.saturating_duration_since(Instant::now()).min(self.time));
+        let milliseconds = left.as_millis().max(1);
         let arguments = match self.kind {
             SolverKind::Z3 => vec!["-smt2".into(), "-in".into(), format!("-t:{milliseconds}")],
             SolverKind::Cvc5 => {
@@ -93,6 +110,7 @@ impl Solver {
             lines: vec!["(set-logic QF_LRA)".to_owned()],
             broken: None,
             answer: Said::Unknown("nothing was asked".to_owned()),
+            until: self.until,
         })
     }
 }
@@ -106,6 +124,9 @@ fn why_not(program: &str, error: &io::Error) -> String {
     }
 }
 
+/// The limit that is hit most.
+pub(super) const TIME: &str = "the solver's time";
+
 /// A solver that is being told things.
 pub struct Conversation {
     context: Context,
@@ -114,6 +135,7 @@ pub struct Conversation {
     broken: Option<String>,
     /// What it said last.
     answer: Said,
+    until: Option<Instant>,
 }
 
 impl Conversation {
@@ -148,10 +170,11 @@ impl Conversation {
     pub fn ask(&mut self) -> Said {
         self.answer = match &self.broken {
             Some(why) => Said::Unknown(why.clone()),
+            None if self.until.is_some_and(|until| until <= Instant::now()) => Said::Unknown(TIME.to_owned()),
             None => match self.context.check() {
                 Ok(Response::Sat) => Said::Sat,
                 Ok(Response::Unsat) => Said::Unsat,
-                Ok(Response::Unknown) => Said::Unknown("the solver's time".to_owned()),
+                Ok(Response::Unknown) => Said::Unknown(TIME.to_owned()),
                 Err(error) => Said::Unknown(self.breaks(&error)),
             },
         };

@@ -82,7 +82,7 @@ impl SolverArguments {
     }
 
     pub(super) fn solver(&self) -> Solver {
-        Solver { kind: self.solver.kind(), time: Duration::from_secs(self.solver_time) }
+        Solver::new(self.solver.kind(), Duration::from_secs(self.solver_time))
     }
 
     /// All of it that answers depend on, in words: with another solver, or without one, they are others.
