@@ -247,3 +247,47 @@ fn a_broken_entry_of_the_cache_is_as_if_it_was_not_there() {
     }
     assert!(with_cache(&folder, &[app, "--level", "si"]).contains(CACHED), "it was written anew");
 }
+
+#[test]
+fn what_cannot_be_read_is_named_with_its_place() {
+    let table = "CREATE TABLE a (id int PRIMARY KEY, v int);\n";
+    let deep = format!(
+        "{table}CREATE PROCEDURE f(p int) LANGUAGE plpgsql AS $$\nBEGIN {} NULL; {} END $$;",
+        "IF p > 0 THEN ".repeat(2_000),
+        "END IF; ".repeat(2_000)
+    );
+    let body = "CREATE PROCEDURE f() LANGUAGE plpgsql AS $$\nBEGIN\n  UPDATE a SETT v = 1;\nEND $$;";
+    let no_procedures = "has no procedures; a transaction is a CREATE PROCEDURE";
+    let bad: [(&str, Vec<u8>, &str); 6] = [
+        ("cut-off.sql", b"CREATE TABLE a (id int PRIMARY KEY".to_vec(), "cut-off.sql:1: syntax error at end of input"),
+        ("body.sql", format!("{table}\n{body}").into_bytes(), "body.sql:3: syntax error at or near"),
+        ("deep.sql", deep.into_bytes(), "deep.sql:2: stack depth limit exceeded"),
+        ("robust-empty.sql", Vec::new(), no_procedures),
+        ("only-tables.sql", table.as_bytes().to_vec(), no_procedures),
+        ("binary.sql", (0..=255).collect(), "binary.sql: stream did not contain valid UTF-8"),
+    ];
+    for (name, bytes, message) in bad {
+        let done = skew(&["robust", &file(name, &bytes), "--level", "si"]);
+        assert_eq!(done.code, 2, "{name}: {}{}", done.out, done.err);
+        assert!(done.err.contains(message), "{name}: {}", done.err);
+    }
+}
+
+#[test]
+fn what_is_not_understood_may_do_anything_and_is_named_with_its_line() {
+    let procedure = |body: &str| {
+        let table = "CREATE TABLE a (id int PRIMARY KEY, v int);\nINSERT INTO a VALUES (1, 1);\n";
+        format!("{table}CREATE PROCEDURE f(n int) LANGUAGE plpgsql AS $$\nBEGIN\n  {body}\nEND $$;")
+    };
+    let bad = [
+        ("unknown-table.sql", "UPDATE nothere SET v = 1;", "note: f, line 3: `UPDATE nothere SET v = 1` may read and"),
+        ("recursion.sql", "UPDATE a SET v = 1; CALL f(n - 1);", "note: f, line 3: `CALL f(n - 1)` may read and write"),
+        ("dynamic.sql", "EXECUTE 'UPDATE a SET v = ' || n;", "note: f, line 3: EXECUTE of a command that is made"),
+    ];
+    for (name, body, note) in bad {
+        let path = file(name, procedure(body).as_bytes());
+        let done = skew(&["robust", &path, "--level", "si", "--max-time", "1", "--engine", "graph"]);
+        assert_ne!(done.code, 0, "{name}: {}", done.out);
+        assert!(done.out.contains(note), "{name}: {}", done.out);
+    }
+}

@@ -97,6 +97,9 @@ impl Robustness {
         question: &Question,
         effort: Effort,
     ) -> Option<std::result::Result<Solved, NoSolver>> {
+        if self.commits_in_the_middle(level).is_some() {
+            return None;
+        }
         let isolation = self.isolation(level, question)?;
         let by_rows = (question.dependencies == Dependencies::Rows).then(|| self.summary(level).by_rows());
         let summary = by_rows.as_ref().unwrap_or(self.summary(level));

@@ -150,6 +150,17 @@ impl Robustness {
             let program = &summary.programs[program];
             program.level == Some(Level::Ser) || question.serializable.contains(&program.name)
         };
-        search(&graph, &rules, &is_protected)
+        let mut searched = search(&graph, &rules, &is_protected);
+        searched.limit = searched.limit.or_else(|| self.commits_in_the_middle(level));
+        searched
+    }
+
+    /// A program that is several transactions: what holds of one does not hold of its parts.
+    pub(super) fn commits_in_the_middle(&self, level: Level) -> Option<String> {
+        let programs = &self.summary(level).programs;
+        let program = programs.iter().find(|program| {
+            program.approximations.iter().any(|approximation| approximation.what.starts_with("COMMIT or ROLLBACK"))
+        })?;
+        Some(format!("{}, which commits in the middle", program.name))
     }
 }

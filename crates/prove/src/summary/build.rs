@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use skew_sql::app::App;
-use skew_sql::catalog::{Catalog, Oid};
+use skew_sql::catalog::{Catalog, Oid, UserTypeKind};
 use skew_sql::error::Result;
-use skew_sql::ir::Expr;
+use skew_sql::ir::{Expr, ExprKind};
 use skew_sql::plpgsql::bound::Program as Body;
 use skew_sql::session::Database;
+use skew_sql::types::{Type, kind};
 
 use super::facts::{RowConditions, TableFacts};
 use super::formula::{Formula, Known};
@@ -35,7 +36,11 @@ impl Summary {
         for table in tables {
             let checks = connection.checks(table)?;
             let conditions = row_conditions(table, &checks, &facts, &catalog);
-            facts.tables.entry(table).and_modify(|facts| facts.checks = conditions);
+            facts.tables.entry(table).and_modify(|facts| {
+                facts.checks = conditions;
+                let of_domains = facts.types.iter().find_map(|typed| called_by_domain(typed.ty, &catalog));
+                facts.checked_by = checks.iter().find_map(called).or(of_domains);
+            });
         }
         let mut bodies = Vec::new();
         for program in &app.programs {
@@ -123,6 +128,28 @@ fn summarize(
         paths,
         approximations: walk.approximations.into_iter().collect(),
     }
+}
+
+/// A function of the application that an expression calls.
+fn called(expr: &Expr) -> Option<String> {
+    if let ExprKind::UserCall { function, .. } = &expr.kind {
+        return Some(function.name.to_string());
+    }
+    let mut found = None;
+    skew_sql::ir::children(expr, &mut |part| found = found.take().or_else(|| called(part)));
+    found
+}
+
+/// A function of the application that the CHECK constraints of a domain name.
+fn called_by_domain(ty: Type, catalog: &Catalog) -> Option<String> {
+    let UserTypeKind::Domain { base, checks, .. } = &kind::user(ty, catalog)?.kind else { return None };
+    let is_word = |text: &str, name: &str| {
+        text.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+            .any(|word| word.eq_ignore_ascii_case(name))
+    };
+    let mut names = catalog.functions.values().map(|function| function.name.to_string());
+    let found = names.find(|name| checks.iter().any(|check| is_word(&check.condition.text, name)));
+    found.or_else(|| called_by_domain(base.ty, catalog))
 }
 
 /// What CHECK constraints say: they are true or NULL of every row.

@@ -102,6 +102,11 @@ impl Look<'_> {
             .enumerate()
             .filter(|(_, column)| column.generation == skew_sql::catalog::Generation::Stored && !column.dropped);
         let generated: Vec<usize> = generated.map(|(position, _)| position).collect();
+        // What a generated column is made of may be any of the others.
+        if !generated.is_empty() {
+            let columns = self.facts.table(self.state.accesses[access].table).map_or(0, |table| table.columns.len());
+            (0..columns).for_each(|column| self.read_column(access, column));
+        }
         for position in generated {
             self.state.accesses[access].writes.insert(Cell::Column(position));
         }
@@ -270,6 +275,10 @@ impl Look<'_> {
         let name = self.table(table).and_then(|table| table.triggers.first()).map(|trigger| trigger.name.clone());
         if let Some(name) = name {
             self.everything(format!("the trigger {name}"));
+        }
+        // A function in a CHECK is called for every new version of a row, and may look at any table.
+        if let Some(name) = self.facts.table(table).and_then(|table| table.checked_by.clone()) {
+            self.everything(format!("the CHECK that calls {name}"));
         }
     }
 

@@ -46,6 +46,8 @@ pub struct TableFacts {
     pub counted: Option<Counted>,
     /// What is understood of its CHECK constraints.
     pub checks: RowConditions,
+    /// A function that its CHECK constraints call: it may look anywhere.
+    pub checked_by: Option<String>,
 }
 
 /// Conditions over the columns of one row, which are [`Read`](super::TermKind::Read) by an access 0.

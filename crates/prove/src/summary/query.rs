@@ -145,7 +145,9 @@ impl Look<'_> {
             }
             Plan::Lock { input, locks } => {
                 let slots = self.plan(input, around);
-                for slot in locks.iter().flat_map(|lock| &lock.slots) {
+                // FOR KEY SHARE keeps nobody from changing what is not the key.
+                let locks = locks.iter().filter(|lock| lock.strength != ir::LockStrength::KeyShare);
+                for slot in locks.flat_map(|lock| &lock.slots) {
                     if let Some(Slot::Row(access)) = slots.get(*slot) {
                         self.state.accesses[*access].locks = true;
                     }

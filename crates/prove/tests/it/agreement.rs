@@ -233,6 +233,99 @@ fn what_was_overlooked_once() {
     }
 }
 
+/// A write skew between f and g, where one side of it stands somewhere else than in their statements.
+#[test]
+fn what_looks_and_changes_behind_statements_is_suspected() {
+    let tables = "
+        CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL); INSERT INTO a VALUES (1, 1);
+        CREATE TABLE b (id int PRIMARY KEY, n int NOT NULL); INSERT INTO b VALUES (1, 0);";
+    let looks = "CREATE FUNCTION enough(x int) RETURNS boolean LANGUAGE sql AS $$
+        SELECT x >= (SELECT n FROM b WHERE id = 1) $$;";
+    let reads_d = "IF (SELECT v FROM d WHERE id = 1) = 0 THEN UPDATE b SET n = 1 WHERE id = 1; END IF;";
+    let reads_b = "IF (SELECT n FROM b WHERE id = 1) = 0 THEN UPDATE a SET v = 0 WHERE id = 1; END IF;";
+    let apps = [
+        // A CHECK constraint calls a function that looks at a table.
+        (
+            format!(
+                "{looks} CREATE TABLE d (id int PRIMARY KEY, v int CHECK (enough(v))); INSERT INTO d VALUES (1, 0);"
+            ),
+            "UPDATE d SET v = 1 WHERE id = 1;",
+            reads_d,
+        ),
+        // So does the one of a domain.
+        (
+            format!(
+                "{looks} CREATE DOMAIN much AS int CHECK (enough(VALUE)); CREATE TABLE d (id int PRIMARY KEY, v much);
+                 INSERT INTO d VALUES (1, 0);"
+            ),
+            "UPDATE d SET v = 1 WHERE id = 1;",
+            reads_d,
+        ),
+        // FOR KEY SHARE keeps nobody from changing what is not the key.
+        (
+            String::new(),
+            "SELECT v INTO x FROM a WHERE id = 1 FOR KEY SHARE; IF x = 1 THEN UPDATE b SET n = 1 WHERE id = 1; END IF;",
+            "SELECT n INTO x FROM b WHERE id = 1 FOR KEY SHARE; IF x = 0 THEN UPDATE a SET v = 0 WHERE id = 1; END IF;",
+        ),
+        // Spaces at the end are no part of a char(n).
+        (
+            "CREATE TABLE d (id char(4) PRIMARY KEY, v int); INSERT INTO d VALUES ('k', 0);".to_owned(),
+            "IF (SELECT v FROM d WHERE id = 'k') = 0 THEN UPDATE b SET n = 1 WHERE id = 1; END IF;",
+            "IF (SELECT n FROM b WHERE id = 1) = 0 THEN UPDATE d SET v = 1 WHERE id = 'k   '; END IF;",
+        ),
+        // A trigger changes another table, a generated column is read, a function is called.
+        (
+            "CREATE FUNCTION also() RETURNS trigger LANGUAGE plpgsql AS $$
+             BEGIN UPDATE b SET n = NEW.v WHERE id = 1; RETURN NEW; END $$;
+             CREATE TABLE d (id int PRIMARY KEY, v int); INSERT INTO d VALUES (1, 0);
+             CREATE TRIGGER also AFTER UPDATE ON d FOR EACH ROW EXECUTE FUNCTION also();"
+                .to_owned(),
+            "IF (SELECT v FROM a WHERE id = 1) = 1 THEN UPDATE d SET v = 1 WHERE id = 1; END IF;",
+            reads_b,
+        ),
+        (
+            "CREATE TABLE d (id int PRIMARY KEY, v int, twice int GENERATED ALWAYS AS (v * 2) STORED);
+             INSERT INTO d VALUES (1, 1);"
+                .to_owned(),
+            "IF (SELECT twice FROM d WHERE id = 1) = 2 THEN UPDATE b SET n = 1 WHERE id = 1; END IF;",
+            "IF (SELECT n FROM b WHERE id = 1) = 0 THEN UPDATE d SET v = 0 WHERE id = 1; END IF;",
+        ),
+        (
+            "CREATE FUNCTION write(x int) RETURNS int LANGUAGE plpgsql AS $$
+             BEGIN UPDATE b SET n = x WHERE id = 1; RETURN x; END $$;"
+                .to_owned(),
+            "IF (SELECT v FROM a WHERE id = 1) = 1 THEN x := write(1); END IF;",
+            reads_b,
+        ),
+    ];
+    for (more, one, other) in apps {
+        let mut text = format!("{tables}{more}");
+        for (name, body) in [("f", one), ("g", other)] {
+            text.push_str(&format!(
+                "CREATE PROCEDURE {name}() LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN {body} END $$;"
+            ));
+        }
+        let (database, app) = load(&text);
+        let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+        let client = Client::parse("f() | g()").expect("a client");
+        let world = World { database: &database, app: &app, clients: &[client], watch: Watch::start(HOUR) };
+        assert!(matches!(world.search(Level::Si), Seen::Broken(..)), "{more} {one}");
+        assert!(!robustness.cycles(Level::Si, &Question::default()).suspects.is_empty(), "{more} {one}");
+    }
+}
+
+#[test]
+fn what_commits_in_the_middle_is_not_robust() {
+    let text = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL);
+        CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ DECLARE x int;
+        BEGIN SELECT v INTO x FROM a WHERE id = 1; COMMIT; UPDATE a SET v = x + 1 WHERE id = 1; END $$;";
+    let (database, app) = load(text);
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    let answer = robustness.answer(&database, &app, Level::Si, &Question::default(), &[], RobustEffort::default());
+    let expected = Verdict::Unknown("f, which commits in the middle".to_owned());
+    assert_eq!(answer.expect("it runs").verdict, expected);
+}
+
 /// What is known of the application of a seed; an error if an engine is wrong about it.
 fn judge(seed: u64, effort: Effort, shows: bool) -> Judged {
     judge_app(&generate(seed), effort, shows).map_err(|wrong| format!("seed {seed}: {wrong}"))
