@@ -12,6 +12,7 @@ mod list_append;
 mod random;
 mod registers;
 mod replay;
+mod robust;
 mod rows;
 mod sessions;
 mod slt;
@@ -40,6 +41,7 @@ enum Command {
     Table1(table1::Arguments),
     Coverage(coverage::Arguments),
     Store(store::Arguments),
+    Robust(robust::Arguments),
     Rows(rows::Arguments),
     Connections(connections::Arguments),
     Slt(slt::Arguments),
@@ -115,6 +117,7 @@ fn main() -> io::Result<()> {
         Some(Command::Table1(arguments)) => table1::print(&arguments, &mut out)?,
         Some(Command::Coverage(arguments)) => coverage::measure(&arguments, &mut out)?,
         Some(Command::Connections(arguments)) => connections::print(&arguments, &mut out)?,
+        Some(Command::Robust(arguments)) => robust::print(&arguments, &mut out)?,
         Some(Command::Rows(arguments)) => rows::print(&arguments, &mut out)?,
         Some(Command::Store(arguments)) => store::print(&arguments, &mut out)?,
         Some(Command::Slt(arguments)) => slt::run(&arguments, &mut out)?,

@@ -1,5 +1,9 @@
 //! Which accesses of two transactions can meet at a row, and what follows for their values.
 
+use std::collections::BTreeMap;
+
+use skew_sql::catalog::Oid;
+
 use crate::graph::{Graph, Writers};
 use crate::summary::facts::TableFacts;
 use crate::summary::{Access, AccessKind, Cell, Outcome, Path, TermId, TermKind};
@@ -22,39 +26,56 @@ pub struct Dependency {
     pub equal: Vec<(TermId, TermId)>,
 }
 
-/// All dependencies from a node.
-pub(super) fn leaving(graph: &Graph<'_>, node: usize) -> Vec<Dependency> {
-    let first = graph.path(node);
-    let mut found = Vec::new();
-    for to in 0..graph.nodes.len() {
-        let later = graph.path(to);
-        for (at, one) in first.accesses.iter().enumerate() {
-            for (other_at, other) in later.accesses.iter().enumerate() {
-                let Some(table) = graph.summary.facts.table(one.table).filter(|_| one.table == other.table) else {
-                    continue;
-                };
-                let kinds = (|term: TermId| &first.terms[term].kind, |term: TermId| &later.terms[term].kind);
-                for kind in [EdgeKind::WriteRead, EdgeKind::WriteWrite, EdgeKind::ReadWrite] {
-                    for picked in [true, false] {
-                        let cells = meeting(table, kind, one, other, picked);
-                        let ranged = |reads: EdgeKind| !picked && kind == reads;
-                        let sides = ((one, ranged(EdgeKind::ReadWrite)), (other, ranged(EdgeKind::WriteRead)));
-                        let Some(mut equal) = same_row(table, sides, &kinds).filter(|_| !cells.is_empty()) else {
-                            continue;
-                        };
-                        if kind == EdgeKind::ReadWrite && graph.writers == Writers::Apart {
-                            match overwritten(table, (first, at), (later, other_at), &cells, picked) {
-                                Overwritten::Never => continue,
-                                Overwritten::If(more) => equal.extend(more),
-                            }
-                        }
-                        found.push(Dependency { to, kind, accesses: (at, other_at), cells, picked, equal });
-                    }
-                }
-            }
+/// The accesses to each table: the node, and the place in its path.
+pub(super) type Accesses = BTreeMap<Oid, Vec<(usize, usize)>>;
+
+/// All accesses by their tables.
+pub(super) fn by_table(graph: &Graph<'_>) -> Accesses {
+    let mut accesses = Accesses::new();
+    for node in 0..graph.nodes.len() {
+        for (at, access) in graph.path(node).accesses.iter().enumerate() {
+            accesses.entry(access.table).or_default().push((node, at));
         }
     }
+    accesses
+}
+
+/// All dependencies from a node, in the order of whom they lead to.
+pub(super) fn leaving(graph: &Graph<'_>, node: usize, accesses: &Accesses) -> Vec<Dependency> {
+    let mut found = Vec::new();
+    for (at, one) in graph.path(node).accesses.iter().enumerate() {
+        let Some(table) = graph.summary.facts.table(one.table) else { continue };
+        for &(to, other_at) in &accesses[&one.table] {
+            meet(graph, table, (node, at), (to, other_at), &mut found);
+        }
+    }
+    found.sort_by_key(|edge| (edge.to, edge.accesses));
     found
+}
+
+/// The dependencies of an access of one node on another one's.
+fn meet(graph: &Graph<'_>, table: &TableFacts, from: (usize, usize), to: (usize, usize), found: &mut Vec<Dependency>) {
+    let (first, later) = (graph.path(from.0), graph.path(to.0));
+    let (one, other) = (&first.accesses[from.1], &later.accesses[to.1]);
+    let kinds = (|term: TermId| &first.terms[term].kind, |term: TermId| &later.terms[term].kind);
+    for kind in [EdgeKind::WriteRead, EdgeKind::WriteWrite, EdgeKind::ReadWrite] {
+        for picked in [true, false] {
+            let cells = meeting(table, kind, one, other, picked);
+            if cells.is_empty() {
+                continue;
+            }
+            let ranged = |reads: EdgeKind| !picked && kind == reads;
+            let sides = ((one, ranged(EdgeKind::ReadWrite)), (other, ranged(EdgeKind::WriteRead)));
+            let Some(mut equal) = same_row(table, sides, &kinds) else { continue };
+            if kind == EdgeKind::ReadWrite && graph.writers == Writers::Apart {
+                match overwritten(table, (first, from.1), (later, to.1), &cells, picked) {
+                    Overwritten::Never => continue,
+                    Overwritten::If(more) => equal.extend(more),
+                }
+            }
+            found.push(Dependency { to: to.0, kind, accesses: (from.1, to.1), cells, picked, equal });
+        }
+    }
 }
 
 /// The dependencies from a node that differ in what follows from them: in whom they lead to, in their kind, in what has to
@@ -70,7 +91,7 @@ pub(super) fn different(graph: &Graph<'_>, node: usize) -> Vec<Dependency> {
         let is_like = |known: &Dependency| {
             (known.to, known.kind, &known.equal) == (edge.to, edge.kind, &edge.equal) && row(known) == row(edge)
         };
-        if !kept.iter().any(is_like) {
+        if !kept.iter().rev().take_while(|known| known.to == edge.to).any(is_like) {
             kept.push(edge.clone());
         }
     }

@@ -32,7 +32,7 @@ pub struct Graph<'s> {
     pub summary: &'s Summary,
     /// The nodes.
     pub nodes: Vec<Node>,
-    /// The dependencies that leave each node.
+    /// The dependencies that leave each node, in the order of whom they lead to.
     pub edges: Vec<Vec<edges::Dependency>>,
     /// The same, without those that lead to the same row in the same way.
     steps: Vec<Vec<edges::Dependency>>,
@@ -65,9 +65,17 @@ impl<'s> Graph<'s> {
             .collect();
         let mut graph = Graph { summary, nodes, edges: Vec::new(), steps: Vec::new(), parts: Vec::new(), writers };
         graph.parts = (0..graph.nodes.len()).map(|node| classes::Parts::of(graph.path(node), &summary.facts)).collect();
-        graph.edges = (0..graph.nodes.len()).map(|node| edges::leaving(&graph, node)).collect();
+        let accesses = edges::by_table(&graph);
+        graph.edges = (0..graph.nodes.len()).map(|node| edges::leaving(&graph, node, &accesses)).collect();
         graph.steps = (0..graph.nodes.len()).map(|node| edges::different(&graph, node)).collect();
         graph
+    }
+
+    /// The dependencies of one node on another one.
+    pub fn between(&self, from: usize, to: usize) -> &[edges::Dependency] {
+        let edges = &self.edges[from];
+        let (begin, end) = (edges.partition_point(|edge| edge.to < to), edges.partition_point(|edge| edge.to <= to));
+        &edges[begin..end]
     }
 
     /// The way that a node stands for.

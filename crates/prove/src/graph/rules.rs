@@ -108,6 +108,11 @@ impl Rules {
         }
     }
 
+    /// Whether the order of a session may lead back to T1.
+    pub fn a_session_leads_back(&self) -> bool {
+        !matches!(self.back, Back::ReadWrite | Back::Overwrite | Back::LaterStatement)
+    }
+
     /// Whether a dependency may lead back to T1.
     pub fn leads_back(&self, cycle: &Leading<'_>) -> bool {
         let overwrites = matches!(cycle.kind, EdgeKind::ReadWrite | EdgeKind::WriteWrite);

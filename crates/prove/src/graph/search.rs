@@ -25,6 +25,13 @@ const HERE: usize = 2;
 /// So many states are visited for one pair of T1 and T2.
 const MOST_STATES: usize = 4_000;
 
+/// So many states are visited in all.
+const MOST_STATES_IN_ALL: usize = 1_000_000;
+
+/// Where there are more nodes, not all cycles are listed: one for each pair of T1 and T2, and so many in all.
+const MANY_NODES: usize = 120;
+const MOST_SUSPECTS: usize = 100;
+
 /// What was found.
 #[derive(Clone, Debug, Default)]
 pub struct Searched {
@@ -42,7 +49,8 @@ pub struct Searched {
 pub fn search(graph: &Graph<'_>, rules: &Rules, is_protected: &dyn Fn(usize) -> bool) -> Searched {
     let mut searched = Searched::default();
     let mut found: BTreeMap<String, Suspect> = BTreeMap::new();
-    for first in 0..graph.nodes.len() {
+    let is_enough = |found: &BTreeMap<String, Suspect>| graph.nodes.len() > MANY_NODES && found.len() >= MOST_SUSPECTS;
+    'all: for first in 0..graph.nodes.len() {
         for out in graph.edges[first].iter().filter(|edge| edge.kind == EdgeKind::ReadWrite) {
             let protected = is_protected(graph.nodes[first].program) && is_protected(graph.nodes[out.to].program);
             if protected || !rules.is_vulnerable(&graph.path(first).accesses[out.accesses.0]) {
@@ -56,11 +64,18 @@ pub fn search(graph: &Graph<'_>, rules: &Rules, is_protected: &dyn Fn(usize) -> 
             if chain.states.len() >= MOST_STATES {
                 searched.limit = Some(format!("{MOST_STATES} states for one pair of transactions"));
             }
+            if searched.states >= MOST_STATES_IN_ALL {
+                searched.limit = Some(format!("{MOST_STATES_IN_ALL} states for all pairs of transactions"));
+                break 'all;
+            }
             for suspect in suspects {
                 let kept = found.entry(signature(graph, &suspect)).or_insert_with(|| suspect.clone());
                 if suspect.calls.len() < kept.calls.len() {
                     *kept = suspect;
                 }
+            }
+            if is_enough(&found) {
+                break 'all;
             }
         }
     }
@@ -114,6 +129,19 @@ struct State {
     via: Option<Dependency>,
 }
 
+impl State {
+    /// Whether every cycle that another state of the same node leads to is one that this one leads to, too.
+    fn leads_to_as_much_as(&self, next: &State) -> bool {
+        self.read_writes == next.read_writes
+            && self.overwrites == next.overwrites
+            && self.must_close == next.must_close
+            && self.length.min(3) == next.length.min(3)
+            // What is known to be hit excludes more.
+            && self.entered.iter().all(|access| next.entered.contains(access))
+            && self.classes.is_within(&next.classes)
+    }
+}
+
 impl Chain<'_, '_> {
     fn start(&self) -> Option<State> {
         let graph = self.graph;
@@ -144,33 +172,31 @@ impl Chain<'_, '_> {
     }
 
     fn run(&mut self, start: State) -> Vec<Suspect> {
-        let mut found = Vec::new();
         let mut at_node: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         self.states.push(start);
+        if let Some(back) = self.back(0) {
+            return vec![self.suspect(0, &back)];
+        }
+        let mut found = Vec::new();
         let mut queue = VecDeque::from([0]);
         while let Some(at) = queue.pop_front() {
-            if let Some(back) = self.back(at) {
-                found.push(self.suspect(at, &back));
-                continue;
-            }
             if self.states[at].must_close || self.states.len() >= MOST_STATES {
                 continue;
             }
             for next in self.steps(at) {
                 let known = at_node.entry(next.classes.node(HERE)).or_default();
-                let is_known = known.iter().map(|at| &self.states[*at]).any(|known| {
-                    known.read_writes == next.read_writes
-                        && known.overwrites == next.overwrites
-                        && known.must_close == next.must_close
-                        && known.length.min(3) == next.length.min(3)
-                        // What is known to be hit excludes more.
-                        && known.entered.iter().all(|access| next.entered.contains(access))
-                        && known.classes.is_within(&next.classes)
-                });
-                if !is_known {
-                    known.push(self.states.len());
-                    queue.push_back(self.states.len());
-                    self.states.push(next);
+                if known.iter().any(|known| self.states[*known].leads_to_as_much_as(&next)) {
+                    continue;
+                }
+                let new = self.states.len();
+                known.push(new);
+                self.states.push(next);
+                match self.back(new) {
+                    None => queue.push_back(new),
+                    Some(back) => found.push(self.suspect(new, &back)),
+                }
+                if self.graph.nodes.len() > MANY_NODES && !found.is_empty() {
+                    return found;
                 }
             }
         }
@@ -182,7 +208,7 @@ impl Chain<'_, '_> {
         let state = &self.states[at];
         let here = state.classes.node(HERE);
         let session = self.rules.sessions.then(|| session_to(self.first));
-        let back = self.graph.edges[here].iter().filter(|edge| edge.to == self.first).chain(session.iter());
+        let back = self.graph.between(here, self.first).iter().chain(session.iter());
         back.filter(|edge| self.closes(state, edge)).min_by_key(|edge| std::cmp::Reverse(edge.kind)).cloned()
     }
 
@@ -259,9 +285,11 @@ impl Chain<'_, '_> {
     /// The transactions that depend on the one that the chain has come to.
     fn steps(&self, at: usize) -> Vec<State> {
         let here = self.states[at].classes.node(HERE);
-        let sessions = if self.rules.sessions { 0..self.graph.nodes.len() } else { 0..0 };
         // Those without equalities first: they make others superfluous.
-        let sessions: Vec<Dependency> = sessions.map(session_to).collect();
+        let sessions: Vec<Dependency> = match self.leads_on(at) {
+            false => Vec::new(),
+            true => (0..self.graph.nodes.len()).filter(|node| self.can_lead_back(*node)).map(session_to).collect(),
+        };
         let state = &self.states[at];
         // Where sessions lead everywhere, other dependencies are only needed if the level asks for them.
         let is_needed = |edge: &&Dependency| {
@@ -272,6 +300,18 @@ impl Chain<'_, '_> {
         };
         let edges = sessions.iter().chain(self.graph.steps[here].iter().filter(is_needed));
         edges.filter_map(|edge| self.step(at, edge)).collect()
+    }
+
+    /// Whether a session leads on from here: after another step in a session it comes to nothing new.
+    fn leads_on(&self, at: usize) -> bool {
+        let came_by = self.states[at].via.as_ref().map(|edge| edge.kind);
+        self.rules.sessions && came_by != Some(EdgeKind::Session)
+    }
+
+    /// Whether a dependency may lead from a node back to T1, if sessions lead everywhere and no other steps are needed.
+    fn can_lead_back(&self, node: usize) -> bool {
+        let depends = !self.graph.between(node, self.first).is_empty();
+        depends || self.rules.asks_for() != (false, false) || self.rules.a_session_leads_back()
     }
 
     fn step(&self, at: usize, edge: &Dependency) -> Option<State> {

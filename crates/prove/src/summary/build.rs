@@ -17,6 +17,11 @@ use super::query::{Look, Slot};
 use super::terms::State;
 use super::{Access, AccessKind, Approximation, Facts, Outcome, Parameter, Path, Program, Summary, TermKind};
 
+/// So many ways through all programs are told apart by whether rows are there.
+const MOST_WAYS: usize = 600;
+/// A program with so many ways keeps them all.
+const FEW_WAYS: usize = 3;
+
 /// Whether what a transaction has found it finds again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reading {
@@ -47,10 +52,19 @@ impl Summary {
             bodies.push((program, connection.program(&skew_sql::types::quote::identifier(&program.name))?));
         }
         let all = |facts: &Facts| -> Vec<Program> {
-            let each = bodies
-                .iter()
-                .map(|(program, body)| summarize(&program.name, program.level, body, facts, &catalog, reading));
-            each.collect()
+            let each = |detail: &dyn Fn(usize) -> Detail| -> Vec<Program> {
+                let each = bodies.iter().enumerate().map(|(at, (program, body))| {
+                    let asked = Asked { body, facts, catalog: &catalog, reading, detail: detail(at) };
+                    summarize(&program.name, program.level, &asked)
+                });
+                each.collect()
+            };
+            let programs = each(&|_| Detail::Rows);
+            if programs.iter().map(|program| program.paths.len()).sum::<usize>() <= MOST_WAYS {
+                return programs;
+            }
+            let has_many = |at: usize| programs[at].paths.len() > FEW_WAYS;
+            each(&|at| if has_many(at) { Detail::Branches } else { Detail::Rows })
         };
         // What all programs together never do rules out ways, which are left out the second time.
         for table in facts.tables.values_mut() {
@@ -75,14 +89,26 @@ fn leave_open(access: &mut Access, facts: &Facts) {
     }
 }
 
-fn summarize(
-    name: &str,
-    level: Option<skew_model::Level>,
-    body: &Body,
-    facts: &Facts,
-    catalog: &Catalog,
+/// What is told apart among the ways through a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Detail {
+    /// Branches, and whether the rows are there that are looked for by their key.
+    Rows,
+    /// Only branches.
+    Branches,
+}
+
+/// What a program is summarized with.
+struct Asked<'a> {
+    body: &'a Body,
+    facts: &'a Facts,
+    catalog: &'a Catalog,
     reading: Reading,
-) -> Program {
+    detail: Detail,
+}
+
+fn summarize(name: &str, level: Option<skew_model::Level>, asked: &Asked<'_>) -> Program {
+    let Asked { body, facts, catalog, reading, detail } = *asked;
     let parameters = body.parameters.iter().map(|place| {
         let variable = &body.variables[*place];
         Parameter { name: variable.name.to_string(), ty: variable.typed.ty }
@@ -94,8 +120,13 @@ fn summarize(
         stable: reading == Reading::Once,
         approximations: BTreeSet::new(),
         together: false,
+        looks_for_rows: detail == Detail::Rows,
         overflowed: false,
     };
+    if detail == Detail::Branches {
+        let what = "many ways in many programs: whether rows are there is not told apart".to_owned();
+        walk.approximations.insert(Approximation { line: body.block.line, what });
+    }
     let mut states = walk.block(&body.block, vec![beginning(body)]);
     if walk.overflowed {
         let what = "more ways than can be told apart: branches are taken together".to_owned();

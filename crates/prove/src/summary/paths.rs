@@ -31,6 +31,8 @@ pub(super) struct Walk<'a> {
     pub(super) approximations: BTreeSet<Approximation>,
     /// Branches are taken together: there are too many ways, or this is a loop.
     pub(super) together: bool,
+    /// Whether rows that are looked for by their key are there makes ways of its own.
+    pub(super) looks_for_rows: bool,
     pub(super) overflowed: bool,
 }
 
@@ -487,7 +489,8 @@ impl Walk<'_> {
         let looking: Vec<usize> = (first..state.accesses.len()).filter(|at| asks(&state.accesses[*at])).collect();
         let [access] = looking[..] else { return vec![(Outcome::Open, state)] };
         let asked = &state.accesses[access];
-        if !asked.single || asked.conditional || asked.looped || self.together || asked.extreme.is_some() {
+        let is_told = self.looks_for_rows && !self.together;
+        if !asked.single || asked.conditional || asked.looped || !is_told || asked.extreme.is_some() {
             return vec![(Outcome::Open, state)];
         }
         // A key with NULL finds nothing.

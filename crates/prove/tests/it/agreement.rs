@@ -52,7 +52,7 @@ fn tries() -> RobustEffort {
 
 /// What is known of one application at one level.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Known {
+pub(crate) enum Known {
     /// An engine says so, and all clients agree.
     Robust,
     /// An engine says so; some clients were not run in all ways.
@@ -71,16 +71,16 @@ enum Known {
 
 /// How far clients are tried.
 #[derive(Clone, Copy, Debug)]
-struct Effort {
+pub(crate) struct Effort {
     /// The arguments of two calls, and of three.
-    two: &'static [i32],
-    three: &'static [i32],
+    pub(crate) two: &'static [i32],
+    pub(crate) three: &'static [i32],
     /// So many clients of three calls at most.
-    most: usize,
+    pub(crate) most: usize,
     /// Whether what is suspected is looked for.
-    suspects: bool,
+    pub(crate) suspects: bool,
     /// How long the clients of one application may take.
-    time: Duration,
+    pub(crate) time: Duration,
 }
 
 const QUICK: Effort = Effort { two: &[1, 2], three: &[1], most: 40, suspects: false, time: HOUR };
@@ -145,7 +145,7 @@ fn seeds(text: &str) -> Range<u64> {
     from.parse().expect("a number")..to.parse().expect("a number")
 }
 
-type Judged = Result<BTreeMap<&'static str, Known>, String>;
+pub(crate) type Judged = Result<BTreeMap<&'static str, Known>, String>;
 
 /// All applications, on two threads unless told otherwise.
 fn judge_all(range: Range<u64>, effort: Effort, shows: bool) -> Vec<Judged> {
@@ -331,7 +331,7 @@ fn judge(seed: u64, effort: Effort, shows: bool) -> Judged {
     judge_app(&generate(seed), effort, shows).map_err(|wrong| format!("seed {seed}: {wrong}"))
 }
 
-fn judge_app(generated: &Generated, effort: Effort, shows: bool) -> Judged {
+pub(crate) fn judge_app(generated: &Generated, effort: Effort, shows: bool) -> Judged {
     let (database, app) = load(&generated.text);
     let robustness = Robustness::of(&database, &app).expect("its procedures are there");
     let clients = clients(generated, effort);

@@ -5,6 +5,7 @@ mod certificates;
 mod confirm;
 mod generate;
 mod on_postgres;
+mod queues;
 mod solver;
 mod summaries;
 mod verdicts;

@@ -128,3 +128,26 @@ fn tpcc_forks_at_psi() {
     let found = cycles("tpcc_by_district", Level::Ec, &without_sessions());
     assert!(found.contains(&"payment -rw-> payment -rw->".to_owned()), "{found:#?}");
 }
+
+/// Programs with four ways each are too many to tell rows apart in all of them, and still robust.
+#[test]
+fn a_large_application() {
+    let mut text = "CREATE TABLE t (id int PRIMARY KEY, a int NOT NULL, b int NOT NULL);".to_owned();
+    for number in 0..160 {
+        text.push_str(&format!(
+            "CREATE PROCEDURE p{number}(x int) LANGUAGE plpgsql AS $$ BEGIN
+               UPDATE t SET a = a + 1 WHERE id = {number};
+               UPDATE t SET a = a + 1 WHERE id = {number} + 1000 * x;
+               UPDATE t SET b = a WHERE id = {number};
+             END $$;"
+        ));
+    }
+    let (database, app) = load(&text);
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    let named = &robustness.once.programs[0].approximations;
+    assert!(named.iter().any(|one| one.what.contains("whether rows are there is not told apart")), "{named:?}");
+    let searched = robustness.cycles(Level::Si, &Question::default());
+    assert_eq!((searched.suspects.len(), searched.limit), (0, None));
+    let searched = robustness.cycles(Level::Pc, &Question::default());
+    assert!(!searched.suspects.is_empty() && searched.suspects.len() <= 100);
+}
