@@ -102,27 +102,43 @@ impl<'g, 's> Encoding<'g, 's> {
     }
 
     fn declare(&self, solver: &mut Conversation) {
-        let values = self.nodes.iter().map(|node| self.graph.path(*node).terms.len()).max().unwrap_or(0);
+        self.truths().iter().for_each(|name| solver.declare_truth(name));
+        self.numbers().iter().for_each(|name| solver.declare_number(name));
+    }
+
+    /// The names of everything that holds or does not.
+    fn truths(&self) -> Vec<String> {
+        let mut names = Vec::new();
         for at in 0..self.count {
-            self.nodes.iter().for_each(|node| solver.declare_truth(&takes_name(at, *node)));
-            (0..values).for_each(|term| solver.declare_number(&value_name(at, term)));
+            names.extend(self.nodes.iter().map(|node| takes_name(at, *node)));
             for &node in &self.nodes {
                 for access in 0..self.graph.path(node).accesses.len() {
                     if let Formula::Atom(name) = self.hits(at, node, access) {
-                        solver.declare_truth(&name);
+                        names.push(name);
                     }
                 }
             }
-            for other in 0..self.count {
+            for other in (0..self.count).filter(|other| *other != at) {
+                // The opposite of the other direction is not named twice.
                 let relations = Relation::ALL.into_iter().filter(|relation| *relation != Relation::Ar || at < other);
-                relations.filter(|_| at != other).for_each(|relation| {
-                    solver.declare_truth(&format!("{}_{at}_{other}", relation.name()));
-                });
+                names.extend(relations.map(|relation| format!("{}_{at}_{other}", relation.name())));
                 if at < other {
-                    solver.declare_truth(&conflict_name(at, other));
+                    names.push(conflict_name(at, other));
                 }
             }
         }
+        names
+    }
+
+    /// The names of all values.
+    fn numbers(&self) -> Vec<String> {
+        let most = self.nodes.iter().map(|node| self.graph.path(*node).terms.len()).max().unwrap_or(0);
+        (0..self.count).flat_map(|at| (0..most).map(move |term| value_name(at, term))).collect()
+    }
+
+    /// The names of everything that the solver has in mind.
+    pub(super) fn names(&self) -> Vec<String> {
+        [self.truths(), self.numbers()].concat()
     }
 
     /// A transaction takes one way, and its values are as that way says.
@@ -315,32 +331,6 @@ impl<'g, 's> Encoding<'g, 's> {
     ) -> Option<&'g Dependency> {
         let edges = self.graph.edges[one.1].iter().filter(|edge| edge.kind == kind && edge.to == other.1);
         edges.into_iter().find(|edge| self.holds(&self.meets(one, other, edge), values))
-    }
-
-    /// The names of everything that [`Encoding::dependency`] asks for.
-    pub(super) fn names(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        let terms = self.nodes.iter().map(|node| self.graph.path(*node).terms.len()).max().unwrap_or(0);
-        for at in 0..self.count {
-            names.extend(self.nodes.iter().map(|node| takes_name(at, *node)));
-            names.extend((0..terms).map(|term| value_name(at, term)));
-            for &node in &self.nodes {
-                for access in 0..self.graph.path(node).accesses.len() {
-                    if let Formula::Atom(name) = self.hits(at, node, access) {
-                        names.push(name);
-                    }
-                }
-            }
-            for other in (0..self.count).filter(|other| *other != at) {
-                for relation in [Relation::Vis, Relation::So, Relation::Wr, Relation::Ww, Relation::Rw] {
-                    names.push(format!("{}_{at}_{other}", relation.name()));
-                }
-                if at < other {
-                    names.push(conflict_name(at, other));
-                }
-            }
-        }
-        names
     }
 
     /// A transaction takes a way.
