@@ -277,6 +277,7 @@ fn way_is_well_formed(summary: &Summary, way: &Way) -> Result<(), String> {
 fn facts_are_true(summary: &Summary) -> Result<(), String> {
     for (number, table) in summary.tables.iter().enumerate() {
         let (mut inserted, mut deleted, mut reinserted, mut updated) = (false, false, false, Vec::new());
+        let mut numbered: Option<(usize, &String)> = None;
         let ways = summary.programs.iter().flat_map(|program| &program.ways);
         let accesses = ways.flat_map(|way| way.accesses.iter().map(move |access| (way, access)));
         let accesses = accesses.filter(|(_, access)| access.table == Some(number) && !access.writes.is_empty());
@@ -284,8 +285,13 @@ fn facts_are_true(summary: &Summary) -> Result<(), String> {
             match access.does {
                 Does::Insert => {
                     inserted = true;
-                    let is_new = |value: usize| way.terms[value].is == TermIs::Fresh;
-                    reinserted |= !table.key.iter().any(|column| access.value(*column).is_some_and(is_new));
+                    let new = table.key.iter().find_map(|column| match &way.terms[access.value(*column)?].is {
+                        TermIs::Fresh(source) => Some((*column, source)),
+                        _ => None,
+                    });
+                    // What is new to one sequence another one may have given out.
+                    reinserted |= new.is_none_or(|new| numbered.is_some_and(|known| known != new));
+                    numbered = numbered.or(new);
                 }
                 Does::Delete => deleted = true,
                 Does::Select | Does::Update => {

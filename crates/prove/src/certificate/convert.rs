@@ -6,7 +6,7 @@ use skew_sql::catalog::Oid;
 
 use super::data::{Access, Does, First, Outcome, Program, Reading, Summary, Table, Term, TermIs, Way, Writers};
 use crate::summary::values::is_integer;
-use crate::summary::{self, AccessKind, Cell, TermKind};
+use crate::summary::{self, AccessKind, Cell, Source, TermKind};
 
 /// A summary without its edges.
 pub(super) fn summary_of(summary: &summary::Summary, reading: Reading, writers: Writers) -> Summary {
@@ -57,7 +57,8 @@ fn term_of(term: &summary::Term) -> Term {
         TermKind::Parameter(number) => TermIs::Parameter(*number),
         TermKind::Constant(text) => TermIs::Constant(text.clone()),
         TermKind::Null => TermIs::Null,
-        TermKind::Fresh => TermIs::Fresh,
+        TermKind::Fresh(Source::Sequence(sequence)) => TermIs::Fresh(sequence.to_string()),
+        TermKind::Fresh(Source::Function(name)) => TermIs::Fresh((*name).to_owned()),
         TermKind::Read { access, column } => TermIs::Read { access: *access, column: *column },
         // One more than a whole number is another number; of other types nothing is said.
         TermKind::Plus(than, by) if term.typed.is_some_and(|typed| is_integer(typed.ty)) => {

@@ -173,8 +173,8 @@ pub enum TermIs {
     Constant(String),
     /// NULL.
     Null,
-    /// A value that nobody else has.
-    Fresh,
+    /// A value that nobody else has of the same source: a sequence by its number, or a function.
+    Fresh(String),
     /// What an access has read.
     Read {
         /// The access.

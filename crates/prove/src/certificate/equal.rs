@@ -179,7 +179,7 @@ impl<'s> Equal<'s> {
             for (other_value, other_term) in other_way.terms.iter().enumerate() {
                 let never = match (&term.is, &other_term.is) {
                     (TermIs::Constant(text), TermIs::Constant(other_text)) => text != other_text,
-                    (TermIs::Fresh, TermIs::Fresh) => true,
+                    (TermIs::Fresh(source), TermIs::Fresh(other_source)) => source == other_source,
                     _ => false,
                 };
                 if never && self.are((one, value), (other, other_value)) {

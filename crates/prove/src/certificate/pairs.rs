@@ -169,7 +169,9 @@ fn equalities(
         let name = table.columns.get(column).map_or("?", String::as_str);
         match (&first.way.terms[value].is, &later.way.terms[other_value].is) {
             (TermIs::Null, _) | (_, TermIs::Null) => return Err(format!("{name} is NULL in one of them")),
-            (TermIs::Fresh, TermIs::Fresh) => return Err(format!("{name} is a value of its own in each of them")),
+            (TermIs::Fresh(one), TermIs::Fresh(other)) if one == other => {
+                return Err(format!("{name} is a value of its own in each of them"));
+            }
             (TermIs::Constant(one), TermIs::Constant(other)) if one != other => {
                 return Err(format!("{name} is {one} in one of them and {other} in the other"));
             }

@@ -2,7 +2,7 @@
 
 use crate::graph::Graph;
 use crate::summary::values::is_integer;
-use crate::summary::{Access, AccessKind, Facts, Outcome, Path, TermId, TermKind};
+use crate::summary::{Access, AccessKind, Facts, Outcome, Path, Source, TermId, TermKind};
 
 /// A partition of the values of transactions.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,7 +28,7 @@ pub(super) struct Parts {
     sums: Vec<(TermId, TermId, i64)>,
     /// Columns that never change, of rows that were found: the value, the access, the column.
     reads: Vec<(TermId, usize, usize)>,
-    fresh: Vec<TermId>,
+    fresh: Vec<(TermId, Source)>,
     /// Accesses that insert rows that stay.
     inserts: Vec<usize>,
     /// Accesses to rows of tables that stay as they are.
@@ -52,7 +52,7 @@ impl Parts {
                         parts.reads.push((term, *access, *column));
                     }
                 }
-                TermKind::Fresh => parts.fresh.push(term),
+                TermKind::Fresh(source) => parts.fresh.push((term, *source)),
                 TermKind::Parameter(_) | TermKind::Null | TermKind::Unknown => {}
                 TermKind::Plus(..) | TermKind::Sum(..) | TermKind::Difference(..) | TermKind::Times(..) => {}
             }
@@ -246,8 +246,9 @@ impl Classes {
                     .map(|(other_term, _)| *other_term)
                     .any(|other_term| self.are_equal((one, *term), (other, other_term)))
             });
-            let fresh = parts(one).fresh.iter().any(|term| {
-                parts(other).fresh.iter().any(|other_term| self.are_equal((one, *term), (other, *other_term)))
+            let fresh = parts(one).fresh.iter().any(|(term, source)| {
+                let others = parts(other).fresh.iter().filter(|(_, from)| from == source);
+                others.map(|(term, _)| *term).any(|other_term| self.are_equal((one, *term), (other, other_term)))
             });
             if constants || fresh || self.rows_contradict(graph, one, other) {
                 return Err(Contradiction);

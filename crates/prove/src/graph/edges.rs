@@ -117,7 +117,7 @@ fn same_row<'t>(
         let Some(other_value) = other.value_of(*column).filter(|_| table.is_constant(*column)) else { continue };
         match (kind_of_one(*value), kind_of_other(other_value)) {
             (TermKind::Null, _) | (_, TermKind::Null) => return None,
-            (TermKind::Fresh, TermKind::Fresh) => return None,
+            (TermKind::Fresh(one), TermKind::Fresh(other)) if one == other => return None,
             (TermKind::Constant(one), TermKind::Constant(other)) if one != other => return None,
             _ => equal.push((*value, other_value)),
         }

@@ -101,11 +101,17 @@ impl Encoding<'_, '_> {
     fn fresh_values(&self, one: Runner, other: Runner) -> Vec<Formula> {
         let fresh = |node: usize| {
             let terms = self.graph.path(node).terms.iter().enumerate();
-            terms.filter(|(_, term)| term.kind == TermKind::Fresh && !term.looped).map(|(at, _)| at)
+            terms.filter(|(_, term)| !term.looped).filter_map(|(at, term)| match term.kind {
+                TermKind::Fresh(source) => Some((at, source)),
+                _ => None,
+            })
         };
         let pairs = fresh(one.1).flat_map(|term| fresh(other.1).map(move |other_term| (term, other_term)));
         pairs
-            .map(|(term, other_term)| !Formula::equal(&value_name(one.0, term), &value_name(other.0, other_term)))
+            .filter(|((_, source), (_, other_source))| source == other_source)
+            .map(|((term, _), (other_term, _))| {
+                !Formula::equal(&value_name(one.0, term), &value_name(other.0, other_term))
+            })
             .collect()
     }
 

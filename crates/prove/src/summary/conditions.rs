@@ -152,7 +152,7 @@ impl State {
             return true;
         }
         match self.kind(term) {
-            TermKind::Constant(_) | TermKind::Fresh => true,
+            TermKind::Constant(_) | TermKind::Fresh(_) => true,
             TermKind::Read { access, column } => {
                 let access = &self.accesses[*access];
                 let table = facts.table(access.table);

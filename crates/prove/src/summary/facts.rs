@@ -6,13 +6,15 @@ use skew_sql::catalog::{Catalog, IndexKeyKind, Oid, RelationKind};
 use skew_sql::types::Typed;
 
 use super::counters::Counted;
-use super::{Access, AccessKind, Cell, Condition, Path, Program, Term, TermKind};
+use super::{Access, AccessKind, Cell, Condition, Path, Program, Source, Term, TermKind};
 
 /// What is known about all tables.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// By the table's number.
     pub tables: BTreeMap<Oid, TableFacts>,
+    /// Sequences that never give out a value again.
+    pub endless: BTreeSet<Oid>,
 }
 
 /// What is known about a table.
@@ -98,7 +100,7 @@ impl Facts {
                 },
             );
         }
-        Facts { tables }
+        Facts { tables, endless: endless(catalog) }
     }
 
     /// What programs do; what was known before is forgotten.
@@ -107,6 +109,7 @@ impl Facts {
             (table.inserted, table.deleted, table.reinserted) = (false, false, false);
             table.updated.clear();
         }
+        let mut numbered: Vec<(Oid, usize, Source)> = Vec::new();
         let paths = programs.iter().flat_map(|program| &program.paths);
         let accesses = paths.flat_map(|path| path.accesses.iter().map(move |access| (path, access)));
         for (path, access) in accesses.filter(|(_, access)| !access.writes.is_empty()) {
@@ -114,10 +117,16 @@ impl Facts {
             match access.kind {
                 AccessKind::Insert => {
                     table.inserted = true;
-                    let is_new = |column: &usize| {
-                        access.value_of(*column).is_some_and(|at| path.terms[at].kind == TermKind::Fresh)
+                    let new = table.key.iter().find_map(|column| match path.terms[access.value_of(*column)?].kind {
+                        TermKind::Fresh(source) => Some((access.table, *column, source)),
+                        _ => None,
+                    });
+                    // What is new to one sequence another one may have given out.
+                    let is_another = |(table, column, source): &(Oid, usize, Source)| {
+                        numbered.iter().any(|(other, by, from)| other == table && (by, from) != (column, source))
                     };
-                    table.reinserted |= !table.key.iter().any(is_new);
+                    table.reinserted |= new.as_ref().is_none_or(is_another);
+                    numbered.extend(new);
                 }
                 AccessKind::Delete => table.deleted = true,
                 AccessKind::Update | AccessKind::Select => {
@@ -172,6 +181,21 @@ impl Facts {
     pub fn table(&self, table: Oid) -> Option<&TableFacts> {
         self.tables.get(&table)
     }
+}
+
+/// The sequences that never begin again: neither by themselves, nor because somebody sets them.
+fn endless(catalog: &Catalog) -> BTreeSet<Oid> {
+    // ALTER SEQUENCE … RESTART, TRUNCATE … RESTART IDENTITY, and what cannot be read here.
+    const SET: [&str; 4] = ["setval", "restart", "sequence", "execute"];
+    let is_set = catalog.functions.values().any(|function| {
+        let body = function.body.to_ascii_lowercase();
+        SET.iter().any(|word| body.contains(word))
+    });
+    let sequences = catalog.relations.values().filter(|relation| match &relation.kind {
+        RelationKind::Sequence(sequence) => !sequence.cycle && !is_set,
+        _ => false,
+    });
+    sequences.map(|relation| relation.oid).collect()
 }
 
 impl TableFacts {

@@ -114,7 +114,7 @@ pub enum TermKind {
     /// NULL
     Null,
     /// A value that nobody else has: of a sequence, or a random one.
-    Fresh,
+    Fresh(Source),
     /// What an access has read, of its row or of the one that has the smallest or largest value. NULL if it has found none.
     Read {
         /// The access.
@@ -133,6 +133,15 @@ pub enum TermKind {
     Times(TermId, i64),
     /// Anything.
     Unknown,
+}
+
+/// Where new values come from: no two values of one source are the same, those of different sources may be.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Source {
+    /// A sequence that never begins again.
+    Sequence(Oid),
+    /// A function.
+    Function(&'static str),
 }
 
 /// What a statement does with rows of one table.

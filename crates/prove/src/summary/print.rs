@@ -71,7 +71,7 @@ impl RowConditions {
             TermKind::Difference(one, other) => format!("{} - ({})", of(*one), of(*other)),
             TermKind::Times(one, by) => format!("({}) * {by}", of(*one)),
             TermKind::Null => "NULL".to_owned(),
-            TermKind::Parameter(_) | TermKind::Fresh | TermKind::Unknown => "?".to_owned(),
+            TermKind::Parameter(_) | TermKind::Fresh(_) | TermKind::Unknown => "?".to_owned(),
         }
     }
 }
@@ -112,7 +112,7 @@ impl Program {
             }
             TermKind::Constant(text) => text.clone(),
             TermKind::Null => "NULL".to_owned(),
-            TermKind::Fresh => "a new value".to_owned(),
+            TermKind::Fresh(_) => "a new value".to_owned(),
             TermKind::Read { access, column } => {
                 let access = &path.accesses[*access];
                 match facts.table(access.table) {

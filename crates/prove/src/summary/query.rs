@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use skew_sql::catalog::{Catalog, Oid, RelationKind};
-use skew_sql::ir::{self, Access as Range, Expr, ExprKind, JoinKind, KeyValue, Plan, Query};
+use skew_sql::ir::{self, Access as Range, Expr, ExprKind, JoinKind, KeyValue, LockStrength, LockWait, Plan, Query};
 
 use super::formula::Formula;
 use super::terms::State;
@@ -145,11 +145,15 @@ impl Look<'_> {
             }
             Plan::Lock { input, locks } => {
                 let slots = self.plan(input, around);
-                // FOR KEY SHARE keeps nobody from changing what is not the key.
-                let locks = locks.iter().filter(|lock| lock.strength != ir::LockStrength::KeyShare);
-                for slot in locks.flat_map(|lock| &lock.slots) {
+                for (lock, slot) in locks.iter().flat_map(|lock| lock.slots.iter().map(move |slot| (lock, slot))) {
                     if let Some(Slot::Row(access)) = slots.get(*slot) {
-                        self.state.accesses[*access].locks = true;
+                        // KEY SHARE lets others change what is no key.
+                        self.state.accesses[*access].locks |= lock.strength != LockStrength::KeyShare;
+                        // A row that somebody else has locked is there all the same.
+                        if lock.wait == LockWait::SkipLocked {
+                            self.state.accesses[*access].conditional = true;
+                            self.state.skipping.insert(*access);
+                        }
                     }
                 }
                 slots

@@ -16,6 +16,8 @@ pub(super) struct State {
     pub(super) fields: BTreeMap<(usize, usize), TermId>,
     pub(super) terms: Vec<Term>,
     pub(super) accesses: Vec<Access>,
+    /// The accesses that leave out rows which others have locked.
+    pub(super) skipping: BTreeSet<usize>,
     pub(super) decisions: Vec<String>,
     pub(super) conditions: Vec<Condition>,
     /// Values that are not NULL on this way.
@@ -52,9 +54,9 @@ impl State {
             TermKind::Sum(one, other) | TermKind::Difference(one, other) => {
                 self.terms[*one].looped || self.terms[*other].looped
             }
-            TermKind::Fresh | TermKind::Unknown => self.looped,
+            TermKind::Fresh(_) | TermKind::Unknown => self.looped,
         };
-        let is_shared = !matches!(kind, TermKind::Fresh | TermKind::Unknown);
+        let is_shared = !matches!(kind, TermKind::Fresh(_) | TermKind::Unknown);
         let is_it = |known: &Term| is_shared && known.kind == kind && known.looped == looped;
         match self.terms.iter().position(is_it) {
             Some(known) => known,

@@ -1,13 +1,14 @@
 //! The values of expressions.
 
+use skew_sql::catalog::Oid;
 use skew_sql::ir::{self, Expr, ExprKind, Quantified, SubqueryKind};
 use skew_sql::types::{Datum, Type, Typed};
 
 use super::query::{Around, Look, Slot};
-use super::{AccessKind, Cell, Outcome, TermId, TermKind};
+use super::{AccessKind, Cell, Outcome, Source, TermId, TermKind};
 
 /// Functions that never give the same value twice.
-const FRESH: [&str; 5] = ["nextval", "gen_random_uuid", "uuid_generate_v4", "random", "txid_current"];
+const FRESH: [&str; 4] = ["gen_random_uuid", "uuid_generate_v4", "random", "txid_current"];
 
 impl Look<'_> {
     /// The value of an expression; what it looks at counts as read.
@@ -48,7 +49,7 @@ impl Look<'_> {
                 }
                 self.state.unknown()
             }
-            ExprKind::NextValue(_) => self.state.typed(TermKind::Fresh, expr.typed),
+            ExprKind::NextValue(sequence) => self.next_value(Some(*sequence), expr),
             ExprKind::Cast { arg, .. } => {
                 let value = self.value(arg, tuple, around);
                 let keeps = self.state.is_null(value) || keeps_values_apart(arg, expr);
@@ -56,8 +57,12 @@ impl Look<'_> {
             }
             ExprKind::Call { function, args } => {
                 let values: Vec<TermId> = args.iter().map(|arg| self.value(arg, tuple, around)).collect();
+                if function.name == "nextval" {
+                    let sequence = args.first().and_then(sequence_of);
+                    return self.next_value(sequence, expr);
+                }
                 if FRESH.contains(&function.name) {
-                    return self.state.typed(TermKind::Fresh, expr.typed);
+                    return self.state.typed(TermKind::Fresh(Source::Function(function.name)), expr.typed);
                 }
                 if function.strict && values.iter().any(|value| self.state.is_null(*value)) {
                     return self.state.term(TermKind::Null);
@@ -104,6 +109,14 @@ impl Look<'_> {
                 ir::children(expr, &mut |part| _ = self.value(part, tuple, around));
                 self.unknown(expr)
             }
+        }
+    }
+
+    /// The next value of a sequence: a new one, if the sequence is known and never begins again.
+    fn next_value(&mut self, sequence: Option<Oid>, expr: &Expr) -> TermId {
+        match sequence.filter(|sequence| self.facts.endless.contains(sequence)) {
+            Some(sequence) => self.state.typed(TermKind::Fresh(Source::Sequence(sequence)), expr.typed),
+            None => self.unknown(expr),
         }
     }
 
@@ -192,9 +205,21 @@ impl Look<'_> {
 
     /// Whether an access is to one row at most, by what is known of it so far.
     pub(super) fn is_single(&self, access: usize) -> bool {
+        if self.state.skipping.contains(&access) {
+            return false;
+        }
         let access = &self.state.accesses[access];
         let has = |columns: &Vec<usize>| columns.iter().all(|column| access.value_of(*column).is_some());
         self.facts.table(access.table).is_some_and(|table| table.unique.iter().any(has))
+    }
+}
+
+/// The sequence that is named by a constant.
+fn sequence_of(expr: &Expr) -> Option<Oid> {
+    match &expr.kind {
+        ExprKind::Const(Datum::Int(oid)) => Oid::try_from(*oid).ok(),
+        ExprKind::Cast { arg, .. } => sequence_of(arg),
+        _ => None,
     }
 }
 

@@ -151,3 +151,56 @@ fn a_large_application() {
     let searched = robustness.cycles(Level::Pc, &Question::default());
     assert!(!searched.suspects.is_empty() && searched.suspects.len() <= 100);
 }
+
+/// Whether the graph finds a cycle in an application with one table of counters.
+fn is_suspected(programs: &str, level: Level) -> bool {
+    let text = format!(
+        "CREATE TABLE t (id int PRIMARY KEY, v int NOT NULL, w int NOT NULL DEFAULT 0);
+         INSERT INTO t VALUES (1, 1, 0), (2, 1, 0), (3, 1, 0);
+         CREATE SEQUENCE s; CREATE SEQUENCE other; CREATE SEQUENCE round MAXVALUE 3 CYCLE;
+         {programs}"
+    );
+    let (database, app) = crate::load(&text);
+    let robustness = Robustness::of(&database, &app).expect("an application");
+    !robustness.cycles(level, &Question::default()).suspects.is_empty()
+}
+
+#[test]
+fn a_value_of_a_sequence_is_new_unless_another_one_gives_it_or_it_begins_again() {
+    let count = |name: &str, value: &str| {
+        format!(
+            "CREATE PROCEDURE {name}() LANGUAGE plpgsql AS $$ DECLARE k int; n int; BEGIN n := {value};
+             SELECT v INTO k FROM t WHERE id = n; UPDATE t SET v = k + 1 WHERE id = n; END $$;"
+        )
+    };
+    assert!(!is_suspected(&count("a", "nextval('s')"), Level::Mvrc));
+    assert!(is_suspected(&count("a", "nextval('round')"), Level::Mvrc));
+    let two = count("a", "nextval('s')") + &count("b", "nextval('other')");
+    assert!(is_suspected(&two, Level::Mvrc));
+    let set = "CREATE PROCEDURE again() LANGUAGE plpgsql AS $$ BEGIN PERFORM setval('s', 1); END $$;";
+    assert!(is_suspected(&(count("a", "nextval('s')") + set), Level::Mvrc));
+}
+
+#[test]
+fn who_locks_a_key_lets_others_change_the_rest() {
+    let skew = |lock: &str| {
+        format!(
+            "CREATE PROCEDURE a(x int, y int) LANGUAGE plpgsql AS $$ BEGIN
+             PERFORM 1 FROM t WHERE id = y {lock};
+             IF (SELECT v FROM t WHERE id = y) = 1 THEN UPDATE t SET v = 0 WHERE id = x; END IF; END $$;"
+        )
+    };
+    assert!(!is_suspected(&skew("FOR SHARE"), Level::Mvrc));
+    assert!(is_suspected(&skew("FOR KEY SHARE"), Level::Mvrc));
+}
+
+#[test]
+fn a_row_that_is_skipped_is_there_all_the_same() {
+    let app = "CREATE PROCEDURE a() LANGUAGE plpgsql AS $$ DECLARE k int; n int; BEGIN
+        SELECT id INTO k FROM t WHERE id = 1 FOR UPDATE SKIP LOCKED;
+        IF k IS NOT NULL THEN SELECT v INTO n FROM t WHERE id = 2; UPDATE t SET v = n + 1 WHERE id = 3;
+        ELSE SELECT v INTO n FROM t WHERE id = 3; UPDATE t SET v = n + 1 WHERE id = 2; END IF; END $$;";
+    for level in [Level::Si, Level::Psi, Level::Mvrc] {
+        assert!(is_suspected(app, level), "{level}");
+    }
+}
