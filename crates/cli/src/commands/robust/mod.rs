@@ -2,10 +2,12 @@
 //!
 //! - `cache`: answers that were given before
 //! - `save`: runs that were found, as files
+//! - `replaying`: runs that were found, on a real PostgreSQL
 //! - `rerun`: such a file, run again
 //! - `solver`: what the solver is asked, and how
 
 mod cache;
+mod replaying;
 pub(crate) mod rerun;
 mod save;
 pub(crate) mod solver;
@@ -101,6 +103,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
 
+    /// Run what is found at si and mvrc on the PostgreSQL at this URL, with psql and in a schema that is dropped again, and
+    /// say whether it does the same
+    #[arg(long, value_name = "URL")]
+    replay_on: Option<String>,
+
     /// Write what shows that levels are robust to a file, which `skew certify` verifies
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
@@ -170,14 +177,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
 
 /// The answers: those that were given before to the same question, or new ones.
 fn answered(script: &Script, arguments: &Arguments) -> Result<RobustReport, String> {
-    // A certificate and scripts need more than the answers.
-    let needs_more = arguments.certificate.is_some() || arguments.solver.dump_smt.is_some();
+    // Certificates, scripts and other databases need more than the answers.
+    let needs_more =
+        arguments.certificate.is_some() || arguments.solver.dump_smt.is_some() || arguments.replay_on.is_some();
     let is_cached = !arguments.no_cache && !needs_more;
     let cache = is_cached.then(|| Cache::of(&script.text, &options(script, arguments))).flatten();
     if let Some(report) = cache.as_ref().and_then(Cache::read) {
         return Ok(report);
     }
-    let report = Asked::of(script, arguments)?.report(&script.name, arguments)?;
+    let report = Asked::of(script, arguments)?.report(script, arguments)?;
     if let Some(cache) = cache {
         cache.keep(&report);
     }
@@ -198,6 +206,7 @@ fn options(script: &Script, arguments: &Arguments) -> String {
         format: _,
         output: _,
         save: _,
+        replay_on: _,
         certificate: _,
         no_cache: _,
         show: _,
@@ -259,7 +268,8 @@ impl Asked {
         Ok(Asked { database, app, robustness, question })
     }
 
-    fn report(&self, name: &str, arguments: &Arguments) -> Result<RobustReport, String> {
+    fn report(&self, script: &Script, arguments: &Arguments) -> Result<RobustReport, String> {
+        let name = &*script.name;
         // A level in the user's words is executed at the weakest one that reads once.
         let written = [if self.question.sessions { Level::Ra } else { Level::Ec }];
         let levels = match (&arguments.solver.level_file, arguments.levels.is_empty()) {
@@ -274,6 +284,9 @@ impl Asked {
             for one in left_out {
                 eprintln!("skew: the certificate says nothing about {}: {}", one.level, one.why);
             }
+        }
+        if let Some(url) = &arguments.replay_on {
+            replaying::replay_on(url, &script.text, &answers).iter().for_each(|line| eprintln!("skew: {line}"));
         }
         if let Some(folder) = &arguments.solver.dump_smt {
             solver::dump(&answers, folder)?;
