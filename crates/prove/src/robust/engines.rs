@@ -49,6 +49,10 @@ impl Robustness {
     }
 
     /// A program that asks for a weaker level, so that what holds at this one says nothing about it.
+    ///
+    /// What a cycle says about the transaction before the one that commits first depends on its own level alone, so a
+    /// search from each program at the program's own level would do. But ways are made for one manner of reading, and
+    /// certificates name one level: until both know several, this stays open.
     fn weaker_program(&self, level: Level) -> Option<String> {
         self.summary(level).programs.iter().find_map(|program| {
             let asked = program.level.filter(|asked| !asked.implies(level))?;

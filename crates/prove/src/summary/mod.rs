@@ -6,6 +6,8 @@
 //! *must* be written; what is done in a loop is done any number of times. Ways that end in an error are left out: what is
 //! rolled back is seen by nobody.
 
+mod assign;
+mod branches;
 pub mod build;
 mod changes;
 pub mod conditions;
@@ -17,6 +19,7 @@ mod paths;
 pub mod print;
 mod query;
 mod rows;
+mod statements;
 mod terms;
 pub(crate) mod values;
 

@@ -6,15 +6,13 @@ use std::sync::Arc;
 
 use skew_sql::catalog::Catalog;
 use skew_sql::plpgsql::bound::{
-    Block, Expression, Into, Loop, Opened, Over, Program as Body, Rows, Sql, Statement, StatementKind, Target,
+    Block, Expression, Loop, Opened, Over, Program as Body, Statement, StatementKind, Target,
 };
-use skew_sql::types::Typed;
 
-use super::formula::{Formula, Known, Truth, asks_existence};
+use super::assign::{assigned, set};
 use super::query::Look;
 use super::terms::{Ended, State};
-use super::values::keeps_values;
-use super::{AccessKind, Approximation, Cell, Facts, Outcome, TermId, TermKind};
+use super::{Approximation, Facts, TermId, TermKind};
 
 /// So many ways through a program are told apart.
 const MOST_PATHS: usize = 96;
@@ -65,7 +63,7 @@ impl Walk<'_> {
         }
     }
 
-    fn statements(&mut self, statements: &[Statement], mut states: Vec<State>) -> Vec<State> {
+    pub(super) fn statements(&mut self, statements: &[Statement], mut states: Vec<State>) -> Vec<State> {
         for statement in statements {
             let (running, mut ended): (Vec<State>, Vec<State>) =
                 states.into_iter().partition(|state| state.ended == Ended::No);
@@ -80,7 +78,7 @@ impl Walk<'_> {
     }
 
     /// Statements that may be left out, or done in part.
-    fn maybe(&mut self, statements: &[Statement], mut states: Vec<State>) -> Vec<State> {
+    pub(super) fn maybe(&mut self, statements: &[Statement], mut states: Vec<State>) -> Vec<State> {
         let together = std::mem::replace(&mut self.together, true);
         let mut done = Vec::new();
         for mut state in states.drain(..) {
@@ -106,7 +104,7 @@ impl Walk<'_> {
     }
 
     /// Variables that are set in these statements may be anything.
-    fn forget_assigned(&self, statements: &[Statement], state: &mut State) {
+    pub(super) fn forget_assigned(&self, statements: &[Statement], state: &mut State) {
         let mut places = BTreeSet::new();
         assigned(statements, &mut places);
         places.insert(self.body.found);
@@ -116,7 +114,7 @@ impl Walk<'_> {
         }
     }
 
-    fn statement(&mut self, statement: &Statement, mut states: Vec<State>) -> Vec<State> {
+    pub(super) fn statement(&mut self, statement: &Statement, mut states: Vec<State>) -> Vec<State> {
         let line = statement.line;
         for state in &mut states {
             state.statements += 1;
@@ -248,136 +246,6 @@ impl Walk<'_> {
         }
     }
 
-    fn branches(
-        &mut self,
-        line: u32,
-        branches: &[(&Expression, &[Statement])],
-        otherwise: &[Statement],
-        states: Vec<State>,
-    ) -> Vec<State> {
-        let Some(((condition, body), rest)) = branches.split_first() else {
-            return self.statements(otherwise, states);
-        };
-        let mut done = Vec::new();
-        for state in states {
-            if self.together {
-                let mut state = state;
-                self.expression(condition, line, &mut state);
-                let states = self.maybe(body, vec![state]);
-                done.extend(self.branches(line, rest, otherwise, states));
-                continue;
-            }
-            for (truth, formula, mut state) in self.decide(condition, line, state) {
-                if truth != Truth::True && truth != Truth::Open {
-                    done.extend(self.branches(line, rest, otherwise, vec![state]));
-                    continue;
-                }
-                if truth == Truth::Open {
-                    let mut other = state.clone();
-                    other.assume(&formula, Known::NOT_TRUE, self.facts);
-                    other.decisions.push(format!("not ({})", condition.text.trim()));
-                    done.extend(self.branches(line, rest, otherwise, vec![other]));
-                    state.assume(&formula, Known::TRUE, self.facts);
-                    state.decisions.push(condition.text.trim().to_owned());
-                }
-                done.extend(self.statements(body, vec![state]));
-            }
-        }
-        done
-    }
-
-    fn cases(
-        &mut self,
-        branches: &[(Vec<Expression>, Vec<Statement>)],
-        otherwise: Option<&[Statement]>,
-        states: Vec<State>,
-    ) -> Vec<State> {
-        let bodies = branches.iter().map(|(_, body)| &body[..]).chain(otherwise);
-        if self.together {
-            let bodies: Vec<&[Statement]> = bodies.collect();
-            return bodies.into_iter().fold(states, |states, body| self.maybe(body, states));
-        }
-        let bodies: Vec<&[Statement]> = bodies.collect();
-        let mut done = Vec::new();
-        for state in states {
-            for (at, body) in bodies.iter().enumerate() {
-                let mut state = state.clone();
-                state.decisions.push(format!("branch {} of CASE", at + 1));
-                done.extend(self.statements(body, vec![state]));
-            }
-        }
-        done
-    }
-
-    /// ASSERT: whose condition is not true is not seen.
-    fn hold(&mut self, condition: &Expression, line: u32, state: State) -> Vec<State> {
-        if state.conditional {
-            let mut state = state;
-            self.expression(condition, line, &mut state);
-            return vec![state];
-        }
-        let mut done = Vec::new();
-        for (truth, formula, mut state) in self.decide(condition, line, state) {
-            if matches!(truth, Truth::True | Truth::Open) {
-                state.assume(&formula, Known::TRUE, self.facts);
-                done.push(state);
-            }
-        }
-        done
-    }
-
-    /// What a condition comes to, and what it is. Rows that it asks for by their key are there or not.
-    fn decide(&mut self, condition: &Expression, line: u32, mut state: State) -> Vec<(Truth, Formula, State)> {
-        let Some(bound) = condition.bound() else {
-            self.everything(format!("`{}`", shortened(&condition.text)), line, &mut state);
-            return vec![(Truth::Open, Formula::All(Vec::new()), state)];
-        };
-        if let Some((query, negated)) = asks_existence(&bound.expr) {
-            let first = state.accesses.len();
-            self.look(line, &condition.text, &mut state).query(query, None);
-            return self
-                .outcomes(first, state)
-                .into_iter()
-                .flat_map(|(outcome, state)| self.some_or_none(outcome, first, state))
-                .map(|(outcome, mut state)| {
-                    let truth = match (outcome, negated) {
-                        (Outcome::Found, false) | (Outcome::Missing, true) => Truth::True,
-                        (Outcome::Found, true) | (Outcome::Missing, false) => Truth::False,
-                        (Outcome::Open, _) => Truth::Open,
-                    };
-                    let value = state.unknown();
-                    (truth, Formula::Value(value), state)
-                })
-                .collect();
-        }
-        let formula = self.look(line, &condition.text, &mut state).formula(&bound.expr, &[], None);
-        vec![(state.truth(&formula, self.facts), formula, state)]
-    }
-
-    /// Where it is open whether there are rows with certain values: there are, or there are none.
-    fn some_or_none(&self, outcome: Outcome, first: usize, state: State) -> Vec<(Outcome, State)> {
-        let looking = |at: &usize| state.accesses[*at].reads.contains(&Cell::Existence);
-        let looking: Vec<usize> = (first..state.accesses.len()).filter(looking).collect();
-        let is_plain = |asked: &super::Access| {
-            let only_these = asked.row.iter().all(|(column, _)| asked.ranged.contains(column));
-            only_these && asked.filtered.is_empty() && asked.extreme.is_none() && !asked.conditional && !asked.looped
-        };
-        match looking[..] {
-            [access] if outcome == Outcome::Open && !self.together && is_plain(&state.accesses[access]) => {
-                let mut none = state.clone();
-                none.accesses[access].outcome = Outcome::Missing;
-                let line = none.accesses[access].line;
-                let table = self.facts.table(none.accesses[access].table);
-                let name = table.map_or("row", |table| &table.name);
-                none.decisions.push(format!("line {line}: none in {name}"));
-                let mut some = state;
-                some.decisions.push(format!("line {line}: some in {name}"));
-                vec![(Outcome::Found, some), (Outcome::Missing, none)]
-            }
-            _ => vec![(outcome, state)],
-        }
-    }
-
     fn looped(&mut self, line: u32, looped: &Loop, mut states: Vec<State>) -> Vec<State> {
         let mut done = Vec::new();
         let together = std::mem::replace(&mut self.together, true);
@@ -434,176 +302,7 @@ impl Walk<'_> {
         done
     }
 
-    /// A query or change as a statement of the path: rows that it looks for by their key are there or not.
-    fn sql(&mut self, sql: &Sql, into: Option<&Into>, line: u32, mut state: State) -> Vec<State> {
-        let first = state.accesses.len();
-        let values = self.whole(sql, line, &mut state);
-        let strict = into.is_some_and(|into| into.strict);
-        let mut done = Vec::new();
-        for (outcome, mut state) in self.outcomes(first, state) {
-            if strict && outcome == Outcome::Missing && !state.conditional {
-                continue;
-            }
-            if let Some(into) = into {
-                match outcome {
-                    Outcome::Missing => {
-                        let null = state.term(TermKind::Null);
-                        into.targets.iter().for_each(|target| self.assign(target, null, &mut state));
-                    }
-                    _ => self.fill(&into.targets, &values, &mut state),
-                }
-                if outcome == Outcome::Open && !always_a_row(sql) {
-                    // Whether there was a row is not known, so neither is whether the values are.
-                    for target in &into.targets {
-                        let value = state.unknown();
-                        self.assign(target, value, &mut state);
-                    }
-                }
-            }
-            let found = match outcome {
-                Outcome::Found => state.truth_term(true),
-                Outcome::Missing => state.truth_term(false),
-                Outcome::Open if always_a_row(sql) => state.truth_term(true),
-                Outcome::Open => state.unknown(),
-            };
-            set(&mut state, self.body.found, found);
-            done.push(state);
-        }
-        done
-    }
-
-    /// The ways that a statement can go whose accesses begin here: if it looks for one row by its key, that is there or
-    /// is not.
-    fn outcomes(&mut self, first: usize, mut state: State) -> Vec<(Outcome, State)> {
-        for access in first..state.accesses.len() {
-            let asked = &state.accesses[access];
-            let unique = self.facts.table(asked.table).map(|table| table.unique.clone()).unwrap_or_default();
-            let single = unique.iter().any(|columns| columns.iter().all(|column| asked.value_of(*column).is_some()));
-            state.accesses[access].single = single;
-        }
-        let asks = |access: &super::Access| access.reads.contains(&Cell::Existence);
-        if let Some(inserted) = state.accesses[first..].iter().find(|access| access.kind == AccessKind::Insert) {
-            let sure = !inserted.conditional && state.accesses.len() == first + 1;
-            return vec![(if sure { Outcome::Found } else { Outcome::Open }, state)];
-        }
-        let looking: Vec<usize> = (first..state.accesses.len()).filter(|at| asks(&state.accesses[*at])).collect();
-        let [access] = looking[..] else { return vec![(Outcome::Open, state)] };
-        let asked = &state.accesses[access];
-        let is_told = self.looks_for_rows && !self.together;
-        if !asked.single || asked.conditional || asked.looped || !is_told || asked.extreme.is_some() {
-            return vec![(Outcome::Open, state)];
-        }
-        // A key with NULL finds nothing.
-        let finds_nothing = asked.row.iter().any(|(_, value)| state.is_null(*value));
-        if finds_nothing {
-            state.accesses[access].forget();
-            return vec![(Outcome::Missing, state)];
-        }
-        let key = self.facts.table(asked.table).map(|table| table.key.clone()).unwrap_or_default();
-        let plain = asked.filtered.is_empty() && asked.row.iter().all(|(column, _)| key.contains(column));
-        let known = state.known_outcome(access, self.facts, self.stable);
-        let name = self.facts.table(asked.table).map_or("row", |table| &table.name).to_owned();
-        let mut ways = Vec::new();
-        if known != Some(Outcome::Missing) {
-            let mut found = state.clone();
-            found.accesses[access].outcome = Outcome::Found;
-            // Nothing is found by NULL.
-            let by: Vec<TermId> = found.accesses[access].row.iter().map(|(_, value)| *value).collect();
-            found.never_null.extend(by);
-            for (asked, formula) in std::mem::take(&mut found.asked) {
-                if asked == access {
-                    found.assume(&formula, Known::TRUE, self.facts);
-                }
-            }
-            if known.is_none() {
-                found.decisions.push(format!("line {}: found in {name}", found.accesses[access].line));
-            }
-            ways.push((Outcome::Found, found));
-        }
-        if known != Some(Outcome::Found) || !plain {
-            let mut missing = state;
-            missing.accesses[access].outcome = if plain { Outcome::Missing } else { Outcome::Open };
-            missing.accesses[access].writes.clear();
-            missing.accesses[access].values.clear();
-            if plain {
-                missing.accesses[access].reads = [Cell::Existence].into();
-            }
-            if known.is_none() {
-                missing.decisions.push(format!("line {}: not found in {name}", missing.accesses[access].line));
-            }
-            ways.push((Outcome::Missing, missing));
-        }
-        ways
-    }
-
-    /// A statement as a whole: what its row has.
-    fn whole(&mut self, sql: &Sql, line: u32, state: &mut State) -> Vec<TermId> {
-        match sql.bound() {
-            Some(bound) => self.look(line, &sql.text, state).query(&bound.query, None),
-            None => {
-                self.everything(format!("`{}`", shortened(&sql.text)), line, state);
-                Vec::new()
-            }
-        }
-    }
-
-    fn rows(&mut self, rows: &Rows, line: u32, state: &mut State) -> Vec<TermId> {
-        match rows {
-            Rows::Query(sql) => {
-                // Each row has its own values.
-                let first = state.accesses.len();
-                let was = std::mem::replace(&mut state.looped, true);
-                let values = self.whole(sql, line, state);
-                state.looped = was;
-                for access in first..state.accesses.len() {
-                    state.accesses[access].looped = true;
-                }
-                values
-            }
-            Rows::Execute(_) => {
-                self.everything("EXECUTE of a command that is made while running".to_owned(), line, state);
-                Vec::new()
-            }
-        }
-    }
-
-    fn fill(&mut self, targets: &[Target], values: &[TermId], state: &mut State) {
-        if let [target] = targets
-            && target.steps.is_empty()
-            && self.body.variables[target.place].typed.ty == skew_sql::types::Type::RECORD
-        {
-            return self.fill_place(target.place, values, state);
-        }
-        for (at, target) in targets.iter().enumerate() {
-            let value = match values.get(at) {
-                Some(value) if values.len() == targets.len() => *value,
-                _ => state.unknown(),
-            };
-            self.assign(target, value, state);
-        }
-    }
-
-    fn fill_place(&mut self, place: usize, values: &[TermId], state: &mut State) {
-        let value = state.unknown();
-        set(state, place, value);
-        for (at, value) in values.iter().enumerate() {
-            state.fields.insert((place, at), *value);
-        }
-    }
-
-    fn assign(&mut self, target: &Target, value: TermId, state: &mut State) {
-        self.assign_from(target, value, state.terms[value].typed, state);
-    }
-
-    /// A variable gets a value of a type, which is converted to that of the variable.
-    fn assign_from(&mut self, target: &Target, value: TermId, from: Option<Typed>, state: &mut State) {
-        let typed = self.body.variables[target.place].typed;
-        let keeps = state.is_null(value) || from.is_some_and(|from| keeps_values(from, typed));
-        let value = if target.steps.is_empty() && keeps { value } else { state.typed(TermKind::Unknown, typed) };
-        set(state, target.place, value);
-    }
-
-    fn expression(&mut self, expression: &Expression, line: u32, state: &mut State) -> TermId {
+    pub(super) fn expression(&mut self, expression: &Expression, line: u32, state: &mut State) -> TermId {
         match expression.bound() {
             Some(bound) => self.look(line, &expression.text, state).value(&bound.expr, &[], None),
             None => {
@@ -613,12 +312,12 @@ impl Walk<'_> {
         }
     }
 
-    fn everything(&mut self, what: String, line: u32, state: &mut State) {
+    pub(super) fn everything(&mut self, what: String, line: u32, state: &mut State) {
         let text = what.clone();
         self.look(line, &text, state).everything(what);
     }
 
-    fn look<'s>(&'s mut self, line: u32, text: &str, state: &'s mut State) -> Look<'s> {
+    pub(super) fn look<'s>(&'s mut self, line: u32, text: &str, state: &'s mut State) -> Look<'s> {
         state.asked.clear();
         Look {
             state,
@@ -634,73 +333,7 @@ impl Walk<'_> {
     }
 }
 
-/// A variable stands for another value.
-fn set(state: &mut State, place: usize, value: TermId) {
-    state.env.insert(place, value);
-    state.fields.retain(|(record, _), _| *record != place);
-}
-
-/// Whether a query gives one row whatever there is.
-fn always_a_row(sql: &Sql) -> bool {
-    use skew_sql::ir::Plan;
-    fn of(plan: &Plan) -> bool {
-        match plan {
-            Plan::One => true,
-            Plan::Project { input, .. } => of(input),
-            Plan::Aggregate(aggregate) => aggregate.keys.is_empty() && aggregate.sets.len() <= 1,
-            _ => false,
-        }
-    }
-    sql.bound().is_some_and(|bound| of(&bound.query.plan))
-}
-
-fn assigned(statements: &[Statement], places: &mut BTreeSet<usize>) {
-    for statement in statements {
-        match &statement.kind {
-            StatementKind::Assign { target, .. } => _ = places.insert(target.place),
-            StatementKind::Sql { into: Some(into), .. } | StatementKind::Execute { into: Some(into), .. } => {
-                places.extend(into.targets.iter().map(|target| target.place));
-            }
-            StatementKind::Fetch { into: Some(targets), .. } => {
-                places.extend(targets.iter().map(|target| target.place));
-            }
-            StatementKind::Diagnostics { items, .. } => {
-                places.extend(items.iter().map(|(target, _)| target.place));
-            }
-            StatementKind::Call { outs, .. } => {
-                places.extend(outs.iter().flatten().map(|target| target.place));
-            }
-            StatementKind::Block(block) => {
-                places.extend(block.declarations.iter().map(|declaration| declaration.place));
-                assigned(&block.body, places);
-                for handler in block.handlers.iter().flat_map(|handlers| &handlers.list) {
-                    assigned(&handler.body, places);
-                }
-            }
-            StatementKind::If { branches, otherwise } => {
-                branches.iter().for_each(|(_, body)| assigned(body, places));
-                assigned(otherwise, places);
-            }
-            StatementKind::Case { branches, otherwise, .. } => {
-                branches.iter().for_each(|(_, body)| assigned(body, places));
-                otherwise.iter().for_each(|body| assigned(body, places));
-            }
-            StatementKind::Loop(looped) => {
-                match &looped.over {
-                    Over::Range { place, .. } | Over::Cursor { place, .. } => _ = places.insert(*place),
-                    Over::Rows { targets, .. } | Over::Array { targets, .. } => {
-                        places.extend(targets.iter().map(|target| target.place));
-                    }
-                    Over::Forever | Over::While(_) => {}
-                }
-                assigned(&looped.body, places);
-            }
-            _ => {}
-        }
-    }
-}
-
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut line = words.join(" ");
     if line.chars().count() > MOST_TEXT {

@@ -1,0 +1,158 @@
+//! Statements of SQL in a body: whether the rows are there that they look for by their key.
+
+use skew_sql::plpgsql::bound::{Into, Rows, Sql};
+
+use super::assign::set;
+use super::formula::Known;
+use super::paths::{Walk, shortened};
+use super::terms::State;
+use super::{AccessKind, Cell, Outcome, TermId, TermKind};
+
+impl Walk<'_> {
+    /// A query or change as a statement of the path: rows that it looks for by their key are there or not.
+    pub(super) fn sql(&mut self, sql: &Sql, into: Option<&Into>, line: u32, mut state: State) -> Vec<State> {
+        let first = state.accesses.len();
+        let values = self.whole(sql, line, &mut state);
+        let strict = into.is_some_and(|into| into.strict);
+        let mut done = Vec::new();
+        for (outcome, mut state) in self.outcomes(first, state) {
+            if strict && outcome == Outcome::Missing && !state.conditional {
+                continue;
+            }
+            if let Some(into) = into {
+                match outcome {
+                    Outcome::Missing => {
+                        let null = state.term(TermKind::Null);
+                        into.targets.iter().for_each(|target| self.assign(target, null, &mut state));
+                    }
+                    _ => self.fill(&into.targets, &values, &mut state),
+                }
+                if outcome == Outcome::Open && !always_a_row(sql) {
+                    // Whether there was a row is not known, so neither is whether the values are.
+                    for target in &into.targets {
+                        let value = state.unknown();
+                        self.assign(target, value, &mut state);
+                    }
+                }
+            }
+            let found = match outcome {
+                Outcome::Found => state.truth_term(true),
+                Outcome::Missing => state.truth_term(false),
+                Outcome::Open if always_a_row(sql) => state.truth_term(true),
+                Outcome::Open => state.unknown(),
+            };
+            set(&mut state, self.body.found, found);
+            done.push(state);
+        }
+        done
+    }
+
+    /// The ways that a statement can go whose accesses begin here: if it looks for one row by its key, that is there or
+    /// is not.
+    pub(super) fn outcomes(&mut self, first: usize, mut state: State) -> Vec<(Outcome, State)> {
+        for access in first..state.accesses.len() {
+            let asked = &state.accesses[access];
+            let unique = self.facts.table(asked.table).map(|table| table.unique.clone()).unwrap_or_default();
+            let single = unique.iter().any(|columns| columns.iter().all(|column| asked.value_of(*column).is_some()));
+            state.accesses[access].single = single;
+        }
+        let asks = |access: &super::Access| access.reads.contains(&Cell::Existence);
+        if let Some(inserted) = state.accesses[first..].iter().find(|access| access.kind == AccessKind::Insert) {
+            let sure = !inserted.conditional && state.accesses.len() == first + 1;
+            return vec![(if sure { Outcome::Found } else { Outcome::Open }, state)];
+        }
+        let looking: Vec<usize> = (first..state.accesses.len()).filter(|at| asks(&state.accesses[*at])).collect();
+        let [access] = looking[..] else { return vec![(Outcome::Open, state)] };
+        let asked = &state.accesses[access];
+        let is_told = self.looks_for_rows && !self.together;
+        if !asked.single || asked.conditional || asked.looped || !is_told || asked.extreme.is_some() {
+            return vec![(Outcome::Open, state)];
+        }
+        // A key with NULL finds nothing.
+        let finds_nothing = asked.row.iter().any(|(_, value)| state.is_null(*value));
+        if finds_nothing {
+            state.accesses[access].forget();
+            return vec![(Outcome::Missing, state)];
+        }
+        let key = self.facts.table(asked.table).map(|table| table.key.clone()).unwrap_or_default();
+        let plain = asked.filtered.is_empty() && asked.row.iter().all(|(column, _)| key.contains(column));
+        let known = state.known_outcome(access, self.facts, self.stable);
+        let name = self.facts.table(asked.table).map_or("row", |table| &table.name).to_owned();
+        let mut ways = Vec::new();
+        if known != Some(Outcome::Missing) {
+            let mut found = state.clone();
+            found.accesses[access].outcome = Outcome::Found;
+            // Nothing is found by NULL.
+            let by: Vec<TermId> = found.accesses[access].row.iter().map(|(_, value)| *value).collect();
+            found.never_null.extend(by);
+            for (asked, formula) in std::mem::take(&mut found.asked) {
+                if asked == access {
+                    found.assume(&formula, Known::TRUE, self.facts);
+                }
+            }
+            if known.is_none() {
+                found.decisions.push(format!("line {}: found in {name}", found.accesses[access].line));
+            }
+            ways.push((Outcome::Found, found));
+        }
+        if known != Some(Outcome::Found) || !plain {
+            let mut missing = state;
+            missing.accesses[access].outcome = if plain { Outcome::Missing } else { Outcome::Open };
+            missing.accesses[access].writes.clear();
+            missing.accesses[access].values.clear();
+            if plain {
+                missing.accesses[access].reads = [Cell::Existence].into();
+            }
+            if known.is_none() {
+                missing.decisions.push(format!("line {}: not found in {name}", missing.accesses[access].line));
+            }
+            ways.push((Outcome::Missing, missing));
+        }
+        ways
+    }
+
+    /// A statement as a whole: what its row has.
+    pub(super) fn whole(&mut self, sql: &Sql, line: u32, state: &mut State) -> Vec<TermId> {
+        match sql.bound() {
+            Some(bound) => self.look(line, &sql.text, state).query(&bound.query, None),
+            None => {
+                self.everything(format!("`{}`", shortened(&sql.text)), line, state);
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn rows(&mut self, rows: &Rows, line: u32, state: &mut State) -> Vec<TermId> {
+        match rows {
+            Rows::Query(sql) => {
+                // Each row has its own values.
+                let first = state.accesses.len();
+                let was = std::mem::replace(&mut state.looped, true);
+                let values = self.whole(sql, line, state);
+                state.looped = was;
+                for access in first..state.accesses.len() {
+                    state.accesses[access].looped = true;
+                }
+                values
+            }
+            Rows::Execute(_) => {
+                self.everything("EXECUTE of a command that is made while running".to_owned(), line, state);
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// Whether a query gives one row whatever there is.
+fn always_a_row(sql: &Sql) -> bool {
+    use skew_sql::ir::Plan;
+    fn of(plan: &Plan) -> bool {
+        match plan {
+            Plan::One => true,
+            Plan::Project { input, .. } => of(input),
+            Plan::Aggregate(aggregate) => aggregate.keys.is_empty() && aggregate.sets.len() <= 1,
+            _ => false,
+        }
+    }
+    sql.bound().is_some_and(|bound| of(&bound.query.plan))
+}
