@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use skew_model::Key;
+
 use crate::change::{Changed, Check, Done, Event};
 use crate::error::Result;
 use crate::exec::{RowRef, Run};
@@ -54,11 +56,16 @@ impl World<'_> {
             seen = Some(old);
         }
         let old = if bound.referrers.is_empty() { Vec::new() } else { self.look_row(bound.table(), row.key)? };
-        if self.look(row.key)?.is_none() {
+        let txn = self.txn()?;
+        if matches!(self.db.store.own_write(txn, Key(row.key)), Some(None)) {
             return Ok(false);
         }
+        // Somebody else may have deleted it unseen: whether that is allowed is for the level to say.
+        let is_there = self.look(row.key)?.is_some();
         self.delete_row(bound, row)?;
-        self.check_gone(bound, &old, checks)?;
+        if is_there {
+            self.check_gone(bound, &old, checks)?;
+        }
         if let Some(old) = &seen {
             let changed = Changed { event: Event::Delete, columns: &[], old: Some(old), new: None };
             self.fire_after(bound, &changed, checks)?;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use skew_check::check;
-use skew_model::{History, Level};
+use skew_model::{History, Level, OpKind, Status};
 use skew_sql::app::App;
 use skew_sql::explore::{Client, Explored, Limits, Watch, canonical, explore, run};
 use skew_sql::session::guide::{Guide, Seeing};
@@ -28,6 +28,8 @@ const BANK: &str = "
     BEGIN UPDATE account SET balance = balance - 1 WHERE id = acct AND balance > 0; END $$;
     CREATE PROCEDURE take_least(acct int) LANGUAGE plpgsql AS $$
     BEGIN UPDATE account SET balance = balance - (SELECT min(balance) FROM account) WHERE id = acct; END $$;
+    CREATE PROCEDURE close_account(acct int) LANGUAGE plpgsql AS $$
+    BEGIN DELETE FROM account WHERE id = acct; END $$;
     CREATE FUNCTION no_overdraft() RETURNS boolean LANGUAGE sql AS $$ SELECT sum(balance) >= 0 FROM account $$;
     COMMENT ON FUNCTION no_overdraft IS '@invariant';
     INSERT INTO account VALUES (1, 60), (2, 60)";
@@ -160,4 +162,28 @@ fn clients_that_say_nothing_are_refused() {
     let wrong = |text: &str| Client::parse(text).expect_err("refused");
     assert_eq!(wrong("a: f() | b:"), "session b calls nothing; a client reads `alice: f(1); g(2) | bob: f(1)`");
     assert_eq!(wrong("a: f() | a: f()"), "there are two sessions called a");
+}
+
+/// Two deletes of a row that do not see each other conflict, as in PostgreSQL; where a level does not mind, both delete.
+#[test]
+fn a_row_is_deleted_twice_only_where_conflicts_are_allowed() {
+    let both_delete = |level: Level| {
+        let seen = explored("close_account(1) | close_account(1)", level).all;
+        let deletes = |history: &History, id| history.ops(id).iter().any(|op| op.kind() == OpKind::Write);
+        let committed = |history: &History, id| history.txn(id).status == Status::Committed;
+        let deleting =
+            |history: &History| history.txn_ids().filter(|id| committed(history, *id) && deletes(history, *id)).count();
+        // Who has found the row deletes it.
+        for history in &seen {
+            for id in history.txn_ids().filter(|id| committed(history, *id)) {
+                let op = history.ops(id)[0];
+                assert_eq!(history.initial(op.key()) == op.value(), deletes(history, id), "{level}:\n{history}");
+            }
+        }
+        seen.iter().any(|history| deleting(history) == 2)
+    };
+    assert!(both_delete(Level::Cc));
+    assert!(both_delete(Level::Pc));
+    assert!(!both_delete(Level::Psi));
+    assert!(!both_delete(Level::Si));
 }
