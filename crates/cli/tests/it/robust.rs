@@ -291,3 +291,17 @@ fn what_is_not_understood_may_do_anything_and_is_named_with_its_line() {
         assert!(done.out.contains(note), "{name}: {}", done.out);
     }
 }
+
+#[test]
+fn a_procedure_with_a_thousand_branches_may_do_anything() {
+    let branch = |n: usize| format!("IF p = {n} THEN UPDATE t SET v = {n} WHERE id = {n}; END IF;\n");
+    let body: String = (0..1_000).map(branch).collect();
+    let text = format!(
+        "CREATE TABLE t (id int PRIMARY KEY, v int);
+        CREATE PROCEDURE f(p int) LANGUAGE plpgsql AS $$ BEGIN {body} END $$;"
+    );
+    let path = file("branches.sql", text.as_bytes());
+    let done = skew(&["robust", &path, "--level", "si", "--max-time", "1", "--no-cache"]);
+    assert!(done.out.contains("with more statements than can be told apart may read and write"), "{}", done.out);
+    assert!(!done.out.contains("si    robust"), "{}", done.out);
+}

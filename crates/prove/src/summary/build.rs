@@ -131,8 +131,17 @@ fn summarize(name: &str, level: Option<skew_model::Level>, asked: &Asked<'_>) ->
     if walk.overflowed {
         let what = "more ways than can be told apart: branches are taken together".to_owned();
         walk.approximations.insert(Approximation { line: body.block.line, what });
-        walk.together = true;
+        (walk.together, walk.overflowed) = (true, false);
         states = walk.block(&body.block, vec![beginning(body)]);
+    }
+    if walk.overflowed {
+        let mut anything = beginning(body);
+        walk.everything(
+            "a program with more statements than can be told apart".to_owned(),
+            body.block.line,
+            &mut anything,
+        );
+        states = vec![anything];
     }
     let mut paths: Vec<Path> = Vec::new();
     for mut state in states {

@@ -16,6 +16,8 @@ use super::{Approximation, Facts, TermId, TermKind};
 
 /// So many ways through a program are told apart.
 const MOST_PATHS: usize = 96;
+/// So many accesses of one way are told apart.
+const MOST_ACCESSES: usize = 300;
 /// So many characters of a statement are kept.
 const MOST_TEXT: usize = 100;
 
@@ -31,6 +33,7 @@ pub(super) struct Walk<'a> {
     pub(super) together: bool,
     /// Whether rows that are looked for by their key are there makes ways of its own.
     pub(super) looks_for_rows: bool,
+    /// There are too many ways, or accesses of one: the walk ends early, and is not used.
     pub(super) overflowed: bool,
 }
 
@@ -65,14 +68,16 @@ impl Walk<'_> {
 
     pub(super) fn statements(&mut self, statements: &[Statement], mut states: Vec<State>) -> Vec<State> {
         for statement in statements {
+            // What was found so far is not used.
+            if self.overflowed {
+                break;
+            }
             let (running, mut ended): (Vec<State>, Vec<State>) =
                 states.into_iter().partition(|state| state.ended == Ended::No);
             states = self.statement(statement, running);
             states.append(&mut ended);
-            if states.len() > MOST_PATHS {
-                self.overflowed = true;
-                states.truncate(MOST_PATHS);
-            }
+            self.overflowed |= states.len() > MOST_PATHS;
+            self.overflowed |= states.iter().any(|state| state.accesses.len() > MOST_ACCESSES);
         }
         states
     }
