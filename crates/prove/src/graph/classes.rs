@@ -1,5 +1,7 @@
 //! Which values of a few transactions are equal, and what follows from it.
 
+use std::collections::BTreeMap;
+
 use crate::graph::Graph;
 use crate::summary::values::is_integer;
 use crate::summary::{Access, AccessKind, Facts, Outcome, Path, Source, TermId, TermKind};
@@ -24,7 +26,8 @@ pub struct Contradiction;
 /// The parts of a path that equalities have to do with.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parts {
-    constants: Vec<(TermId, String)>,
+    /// The constants, each text by a number.
+    constants: Vec<(TermId, usize)>,
     sums: Vec<(TermId, TermId, i64)>,
     /// Columns that never change, of rows that were found: the value, the access, the column.
     reads: Vec<(TermId, usize, usize)>,
@@ -36,11 +39,14 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub(super) fn of(path: &Path, facts: &Facts) -> Parts {
+    pub(super) fn of(path: &Path, facts: &Facts, texts: &mut BTreeMap<String, usize>) -> Parts {
         let mut parts = Parts::default();
         for (term, value) in path.terms.iter().enumerate() {
             match &value.kind {
-                TermKind::Constant(text) => parts.constants.push((term, text.clone())),
+                TermKind::Constant(text) => {
+                    let next = texts.len();
+                    parts.constants.push((term, *texts.entry(text.clone()).or_insert(next)));
+                }
                 // One more than a number is another one; than NaN, it is not.
                 TermKind::Plus(base, by) if value.typed.is_some_and(|typed| is_integer(typed.ty)) => {
                     parts.sums.push((term, *base, *by));

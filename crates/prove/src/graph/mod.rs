@@ -14,6 +14,8 @@ pub mod edges;
 pub mod rules;
 pub mod search;
 
+use std::collections::BTreeMap;
+
 use crate::summary::{Path, Summary};
 
 /// A way through a program, by numbers.
@@ -64,7 +66,9 @@ impl<'s> Graph<'s> {
             .flat_map(|&program| (0..summary.programs[program].paths.len()).map(move |path| Node { program, path }))
             .collect();
         let mut graph = Graph { summary, nodes, edges: Vec::new(), steps: Vec::new(), parts: Vec::new(), writers };
-        graph.parts = (0..graph.nodes.len()).map(|node| classes::Parts::of(graph.path(node), &summary.facts)).collect();
+        let mut texts = BTreeMap::new();
+        let parts = (0..graph.nodes.len()).map(|node| classes::Parts::of(graph.path(node), &summary.facts, &mut texts));
+        graph.parts = parts.collect();
         let accesses = edges::by_table(&graph);
         graph.edges = (0..graph.nodes.len()).map(|node| edges::leaving(&graph, node, &accesses)).collect();
         graph.steps = (0..graph.nodes.len()).map(|node| edges::different(&graph, node)).collect();

@@ -9,6 +9,7 @@
 //! are neighbours in the cycle there is a shorter one.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
 
 use crate::graph::Graph;
 use crate::graph::classes::{Classes, surely_inserts};
@@ -32,6 +33,9 @@ const MOST_STATES_IN_ALL: usize = 1_000_000;
 const MANY_NODES: usize = 120;
 const MOST_SUSPECTS: usize = 100;
 
+/// So long is searched. Few programs come near it: it is there so that nothing hangs.
+const MOST_TIME: Duration = Duration::from_secs(8);
+
 /// What was found.
 #[derive(Clone, Debug, Default)]
 pub struct Searched {
@@ -50,6 +54,7 @@ pub fn search(graph: &Graph<'_>, rules: &Rules, is_protected: &dyn Fn(usize) -> 
     let mut searched = Searched::default();
     let mut found: BTreeMap<String, Suspect> = BTreeMap::new();
     let is_enough = |found: &BTreeMap<String, Suspect>| graph.nodes.len() > MANY_NODES && found.len() >= MOST_SUSPECTS;
+    let started = Instant::now();
     'all: for first in 0..graph.nodes.len() {
         for out in graph.edges[first].iter().filter(|edge| edge.kind == EdgeKind::ReadWrite) {
             let protected = is_protected(graph.nodes[first].program) && is_protected(graph.nodes[out.to].program);
@@ -58,6 +63,10 @@ pub fn search(graph: &Graph<'_>, rules: &Rules, is_protected: &dyn Fn(usize) -> 
             }
             let mut chain = Chain { graph, rules, is_protected, first, out, states: Vec::new() };
             let Some(start) = chain.start() else { continue };
+            if started.elapsed() > MOST_TIME {
+                searched.limit = Some(format!("{} s for the graph", MOST_TIME.as_secs()));
+                break 'all;
+            }
             searched.pairs += 1;
             let suspects = chain.run(start);
             searched.states += chain.states.len();
