@@ -186,8 +186,9 @@ impl Encoding<'_, '_> {
             // Who finds a row that is inserted once has seen the insert; if it is never deleted, who does not has not.
             Outcome::Found if inserts && !table.returns() && read.reads.contains(&Cell::Existence) => Some(sees),
             Outcome::Missing if inserts && !table.deleted => Some(misses),
-            // Who takes effect before it has read what it overwrites.
-            Outcome::Found if !read.reads.is_disjoint(&write.writes) => {
+            // Who takes effect before it has read what it overwrites: that the row is there. (A column may not have been
+            // needed after all.)
+            Outcome::Found if [&read.reads, &write.writes].iter().all(|cells| cells.contains(&Cell::Existence)) => {
                 Some(self.related(Relation::Ar, reader, writer).implies(misses))
             }
             _ => None,

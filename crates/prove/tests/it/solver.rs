@@ -1,5 +1,6 @@
 //! What the solver says about applications. Without z3 these tests say so and pass.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use skew_check::check;
@@ -225,7 +226,11 @@ fn a_level_that_is_written_out_is_the_level() {
             isolation.levels.fill(None);
             isolation.axioms = axioms.clone();
         });
-        assert_eq!(written, cycles_of("smallbank", Level::Psi, length, |_| {}));
+        // Where somebody reads what it overwrites, either can be told.
+        let kinds = |cycles: Vec<String>| -> BTreeSet<String> {
+            cycles.iter().map(|cycle| cycle.replace("-wr->", "-w->").replace("-ww->", "-w->")).collect()
+        };
+        assert_eq!(kinds(written), kinds(cycles_of("smallbank", Level::Psi, length, |_| {})));
     }
 }
 
