@@ -256,10 +256,11 @@ impl<'g, 's> Encoding<'g, 's> {
     fn meets(&self, one: (usize, usize), other: (usize, usize), edge: &Dependency) -> Formula {
         let (path, other_path) = (self.graph.path(one.1), self.graph.path(other.1));
         let (from, to) = edge.accesses;
-        if edge.kind == EdgeKind::ReadWrite && self.keeps_others_away(one.1, &path.accesses[from]) {
-            return Formula::FALSE;
-        }
         let mut parts = vec![self.takes(one.0, one.1), self.takes(other.0, other.1)];
+        // Who has locked what it read has taken effect before it is overwritten.
+        if edge.kind == EdgeKind::ReadWrite && self.keeps_others_away(one.1, &path.accesses[from]) {
+            parts.push(self.related(Relation::Ar, one.0, other.0));
+        }
         for (term, other_term) in &edge.equal {
             // In a loop it is some iteration.
             if !path.terms[*term].looped && !other_path.terms[*other_term].looped {
@@ -285,7 +286,7 @@ impl<'g, 's> Encoding<'g, 's> {
         Formula::all(parts)
     }
 
-    /// Whether others cannot overwrite what an access reads: it locks, at a level where that makes them fail.
+    /// Whether nobody unseen has overwritten what an access reads: it locks, at a level where that makes it fail.
     fn keeps_others_away(&self, node: usize, access: &Access) -> bool {
         matches!(self.level(node), Some(Level::Psi | Level::Si)) && access.locks && access.outcome == Outcome::Found
     }

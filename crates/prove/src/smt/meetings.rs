@@ -285,14 +285,16 @@ pub(super) fn follows(found: &Access, access: &Access) -> bool {
         && found.row.iter().all(|(column, value)| access.value_of(*column) == Some(*value))
 }
 
-/// Whether the accesses of a dependency have found the row at which they meet: they write it, or have read a column.
+/// Whether the accesses of a dependency have found the row at which they meet: they write it, or have read a column. Of one
+/// that may be left out, or undone after an error, reading says nothing about what it has written.
 pub(super) fn hits_of(edge: &Dependency, from: &Access, to: &Access) -> (bool, bool) {
     let reads_column = edge.picked && edge.cells.iter().any(|cell| matches!(cell, Cell::Column(_)));
-    let (writes, other_writes) = (!from.writes.is_empty(), !to.writes.is_empty());
+    let reads = |access: &Access| reads_column && !access.conditional;
+    let writes = |access: &Access| !access.writes.is_empty();
     match edge.kind {
-        EdgeKind::WriteRead => (writes, reads_column),
-        EdgeKind::WriteWrite => (writes, other_writes),
-        EdgeKind::ReadWrite => (reads_column, other_writes),
+        EdgeKind::WriteRead => (writes(from), reads(to)),
+        EdgeKind::WriteWrite => (writes(from), writes(to)),
+        EdgeKind::ReadWrite => (reads(from), writes(to)),
         EdgeKind::Session => (false, false),
     }
 }
