@@ -213,6 +213,37 @@ fn what_takes_movers_is_left_open() {
     }
 }
 
+/// Applications that exploration has shown not to be serializable at SI when the solver had a proof: an update that is undone
+/// after an error has read what it would have overwritten, and who locks a row is overwritten by whoever comes after it.
+#[test]
+fn what_the_solver_took_for_sure_once() {
+    if !has_solver() {
+        return;
+    }
+    let undone = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL);
+        CREATE PROCEDURE f(p int) LANGUAGE plpgsql AS $$ BEGIN DELETE FROM a WHERE id = p; END $$;
+        CREATE PROCEDURE g(p int) LANGUAGE plpgsql AS $$
+        BEGIN UPDATE a SET v = (SELECT count(*) FROM a) WHERE id = p; END $$;
+        CREATE PROCEDURE h() LANGUAGE plpgsql AS $$
+        BEGIN
+          BEGIN UPDATE a SET v = v + 1 WHERE id = 2; EXCEPTION WHEN OTHERS THEN NULL; END;
+        END $$";
+    let locked = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL);
+        CREATE TABLE b (id int PRIMARY KEY, n int);
+        CREATE PROCEDURE f(p int) LANGUAGE plpgsql AS $$
+        DECLARE x int; BEGIN SELECT v INTO x FROM a WHERE id = p FOR UPDATE; END $$;
+        CREATE PROCEDURE g() LANGUAGE plpgsql AS $$
+        DECLARE x int; BEGIN SELECT count(*) INTO x FROM b; UPDATE a SET v = 1 WHERE id = 1; END $$;
+        CREATE PROCEDURE h(p int) LANGUAGE plpgsql AS $$ BEGIN INSERT INTO b VALUES (p, p); END $$";
+    for text in [undone, locked] {
+        let (database, app) = load(text);
+        let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+        let solved =
+            robustness.solve(Level::Si, &Question::default(), Effort::default()).expect("a level of the solver");
+        assert_eq!(solved.expect("z3 is there").proof, None, "{text}");
+    }
+}
+
 /// A level in words: the same as the named one.
 #[test]
 fn a_level_that_is_written_out_is_the_level() {
