@@ -185,6 +185,15 @@ pub fn orders(count: usize, meaning: &impl Meaning) -> Vec<Formula> {
 }
 
 impl Axiom {
+    /// `forall a b: a is ONE and b is OTHER and ar(a, b) => vis(a, b)`, whatever the programs are called.
+    pub fn serializes(one: &str, other: &str) -> Axiom {
+        let (first, later) = (Expr::Is(0, one.to_owned()), Expr::Is(1, other.to_owned()));
+        let are_these = Expr::And(Box::new(first), Box::new(later));
+        let are_ordered = Expr::And(Box::new(are_these), Box::new(Expr::Relation(Relation::Ar, 0, 1)));
+        let body = Expr::Implies(Box::new(are_ordered), Box::new(Expr::Relation(Relation::Vis, 0, 1)));
+        Axiom { variables: vec!["a".to_owned(), "b".to_owned()], body }
+    }
+
     fn parse(text: &str) -> Result<Axiom, String> {
         let mut reader = Reader { words: words(text)?, at: 0, variables: Vec::new() };
         if !reader.take("forall") {

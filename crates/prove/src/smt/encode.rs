@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use skew_model::Level;
 use skew_sql::types::{Type, Typed};
 
-use super::axioms::{Axioms, Meaning, Relation, orders};
+use super::axioms::{Axiom, Axioms, Meaning, Relation, orders};
 use super::formula::Formula;
 use super::meetings::{follows, hits_of};
 use super::solver::Conversation;
@@ -46,8 +46,7 @@ impl Isolation {
     /// Two programs are serializable with each other.
     pub fn serialize(&mut self, one: &str, other: &str) {
         for (one, other) in BTreeSet::from([(one, other), (other, one)]) {
-            let text = format!("forall a b: a is {one} and b is {other} and ar(a, b) => vis(a, b)");
-            self.axioms.0.extend(Axioms::parse(&text).expect("names of programs can be read").0);
+            self.axioms.0.push(Axiom::serializes(one, other));
         }
     }
 }

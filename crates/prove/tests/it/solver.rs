@@ -177,6 +177,21 @@ fn orders_by_induction() {
     assert!(lost.contains(&"payment -rw-> payment -ww->".to_owned()), "{lost:#?}");
 }
 
+/// A name that is no word of the axioms' language is a program's name all the same.
+#[test]
+fn programs_with_names_in_quotes_can_be_serialized() {
+    let text = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL); INSERT INTO a VALUES (1, 1);
+        CREATE PROCEDURE \"take-one\"() LANGUAGE plpgsql AS $$
+        DECLARE x int; BEGIN SELECT v INTO x FROM a WHERE id = 1; UPDATE a SET v = x - 1 WHERE id = 1; END $$";
+    let (database, app) = load(text);
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    let pair = ("take-one".to_owned(), "take-one".to_owned());
+    let question = Question { pairs: vec![pair], ..Question::default() };
+    let answer = robustness.answer(&database, &app, Level::Cc, &question, &[], Effort::default());
+    let verdict = answer.expect("it can be asked").verdict;
+    assert!(!has_solver() || matches!(verdict, Verdict::Robust { .. }), "{verdict:?}");
+}
+
 /// What the graph says about published applications the solver proves as well, where it has a proof.
 #[test]
 fn proofs_by_induction_at_si() {
