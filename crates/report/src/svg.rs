@@ -103,7 +103,8 @@ fn drawn(history: &History, arrows: &[Arrow], leaf: &Explanation) -> (Vec<TxnId>
     (txns, Some(note))
 }
 
-fn markers(prefix: &str) -> String {
+/// The heads of arrows, under names that begin with the prefix.
+pub(crate) fn markers(prefix: &str) -> String {
     let marker = |name: &str, size: f64| {
         format!(
             "<marker id=\"{prefix}-{name}\" class=\"head {name}\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" \

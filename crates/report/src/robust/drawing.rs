@@ -7,6 +7,7 @@ use crate::markup::escape;
 use crate::robust::lines::{Line, Step, lines, steps};
 use crate::robust::words::program;
 use crate::route::n;
+use crate::svg::markers;
 
 const HIGH: f64 = 36.0;
 /// How far a thick arrow bends away from the thin line.
@@ -271,17 +272,6 @@ fn draw_node(report: &RobustReport, node: &Node, thick: &[Step]) -> String {
         n(y + 5.0),
         escape(&known.name)
     )
-}
-
-fn markers(id: &str) -> String {
-    let marker = |name: &str, size: f64| {
-        format!(
-            "<marker id=\"{id}-{name}\" class=\"head {name}\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" \
-             markerWidth=\"{size}\" markerHeight=\"{size}\" markerUnits=\"userSpaceOnUse\" \
-             orient=\"auto-start-reverse\"><path d=\"M0 0L10 5L0 10z\"/></marker>"
-        )
-    };
-    format!("<defs>{}{}</defs>", marker("main", 13.0), marker("grey", 9.0))
 }
 
 /// What lines and arrows mean, with the height and the width that it needs.
