@@ -2,6 +2,7 @@
 //! Robustness against consistency models with atomic visibility, CONCUR 2016, section 3), and whether the same
 //! transactions could go in one in another order (section 4, with what each of them has read and written).
 
+use skew_model::robust::DependencyKind;
 use skew_model::{History, Justification, Key, Level, Limit, Outcome, Scope, TxnId};
 
 use crate::checker::Checker;
@@ -22,31 +23,6 @@ pub struct Dependency {
     pub kind: DependencyKind,
     /// What it is about; the order of a session is about nothing.
     pub key: Option<Key>,
-}
-
-/// What a dependency is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum DependencyKind {
-    /// They are transactions of one session.
-    Session,
-    /// The later one reads what the first one wrote.
-    WriteRead,
-    /// The later one overwrites what the first one wrote.
-    WriteWrite,
-    /// The later one overwrites what the first one read.
-    ReadWrite,
-}
-
-impl DependencyKind {
-    /// As it is written in a cycle.
-    pub fn name(self) -> &'static str {
-        match self {
-            DependencyKind::Session => "so",
-            DependencyKind::WriteRead => "wr",
-            DependencyKind::WriteWrite => "ww",
-            DependencyKind::ReadWrite => "rw",
-        }
-    }
 }
 
 /// What a level has to do with a recorded execution.
@@ -71,7 +47,7 @@ pub fn cycle_text(history: &History, cycle: &[Dependency]) -> String {
     let mut text = String::new();
     for edge in cycle {
         let about = edge.key.map_or_else(String::new, |key| format!("({})", history.key_name(key)));
-        text.push_str(&format!("{} -{}{about}-> ", history.txn_name(edge.from), edge.kind.name()));
+        text.push_str(&format!("{} -{}{about}-> ", history.txn_name(edge.from), edge.kind.letters()));
     }
     text + &cycle.first().map_or_else(String::new, |edge| history.txn_name(edge.from))
 }

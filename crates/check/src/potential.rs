@@ -4,9 +4,10 @@
 
 use std::collections::VecDeque;
 
+use skew_model::robust::DependencyKind;
 use skew_model::{Key, Level};
 
-use crate::critical::{Dependency, DependencyKind, Robustness};
+use crate::critical::{Dependency, Robustness};
 use crate::facts::{Facts, Node};
 
 /// So many transactions are put in every order.
