@@ -42,11 +42,19 @@ fn a_program_that_is_marked_runs_serializably() {
 
 #[test]
 fn the_largest_robust_sets() {
-    let sets = skew(&["robust", "examples/apps/counter.sql", "--level", "mvrc", "--subsets"]);
-    assert!(sets.out.contains("robust together at mvrc:\n  read_views\n"), "{}", sets.out);
+    let sets = skew(&["robust", "examples/apps/auction.sql", "--level", "mvrc", "--subsets"]);
+    let expected = "robust together at mvrc:\n  reg_user, view_item\n  view_item, view_users\n";
+    assert!(sets.out.contains(expected), "{}", sets.out);
     let words = ["robust", "examples/apps/tpcc.sql", "--level", "mvrc", "--subsets", "--dependencies", "rows"];
     let rows = skew(&[&words[..], &["--sessions", "off", "--max-time", "0"]].concat());
     assert!(rows.out.contains("robust together at mvrc:\n  order_status, stock_level\n  new_order\n"), "{}", rows.out);
+}
+
+#[test]
+fn programs_with_levels_of_their_own() {
+    let done = skew(&["robust", "examples/apps/counter.sql", "--level", "mvrc"]);
+    assert_eq!(done.code, 0, "{}", done.out);
+    assert!(done.out.contains("note: increment always runs at si, read_views always runs at mvrc\n"), "{}", done.out);
 }
 
 #[test]

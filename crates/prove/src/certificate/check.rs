@@ -11,7 +11,7 @@ use super::data::{
 };
 use super::pairs::Pair;
 use super::rows::by_rows;
-use super::rules::Rule;
+use super::rules::Levels;
 use super::write::each_pair;
 use crate::robust::answer::Effort;
 use crate::robust::{Dependencies, Question, Robustness};
@@ -120,9 +120,14 @@ pub(super) fn one_level(certificate: &Certificate, part: &LevelPart, solver: Sol
     if certificate.axioms.is_some() && part.argument != "solver" {
         return Err("only a solver can be asked about a level in words".to_owned());
     }
-    let rule = Rule::of(level).ok_or("not a level that certificates are about")?;
-    if part.rule != rule.words {
-        return Err(format!("its rule reads `{}`, but it is `{}`", part.rule, rule.words));
+    let mut own = Vec::new();
+    for program in certificate.summaries.first().map_or(&[][..], |summary| &summary.programs) {
+        let parsed = program.level.as_ref().map(|own| own.parse::<Level>());
+        own.push(parsed.transpose().map_err(|error| format!("{}: {error}", program.name))?);
+    }
+    let levels = Levels::of(level, &own)?;
+    if part.rule != levels.words() {
+        return Err(format!("its rule reads `{}`, but it is `{}`", part.rule, levels.words()));
     }
     if part.argument == "solver" {
         return by_solver(part, solver);
@@ -133,22 +138,21 @@ pub(super) fn one_level(certificate: &Certificate, part: &LevelPart, solver: Sol
     let summary = certificate
         .summaries
         .iter()
-        .find(|summary| rule.is_about(summary))
-        .ok_or_else(|| format!("there is no summary for {}", summary_words(rule.reading, rule.writers())))?;
-    let summary = &if certificate.rows { by_rows(summary) } else { summary.clone() };
-    let mut protected = Vec::new();
-    for program in &summary.programs {
-        let own: Option<Level> = match &program.level {
-            Some(own) => Some(own.parse().map_err(|error| format!("{}: {error}", program.name))?),
-            None => None,
-        };
-        if let Some(own) = own.filter(|own| !own.implies(level)) {
-            return Err(format!("{} runs at {own}, which is weaker", program.name));
-        }
-        protected.push(own == Some(Level::Ser) || certificate.serializable.contains(&program.name));
+        .find(|summary| levels.is_about(summary))
+        .ok_or_else(|| format!("there is no summary for {}", summary_words(levels.reading(), levels.writers())))?;
+    let names = |summary: &Summary| {
+        summary.programs.iter().map(|one| (one.name.clone(), one.level.clone())).collect::<Vec<_>>()
+    };
+    if certificate.summaries.iter().any(|other| names(other) != names(summary)) {
+        return Err("its summaries are about different programs".to_owned());
     }
-    let sessions = certificate.sessions && rule.has_sessions();
-    let following = Following { summary, edges: &summary.edges, rule, sessions, protected };
+    let summary = &if certificate.rows { by_rows(summary) } else { summary.clone() };
+    let protected = summary.programs.iter().zip(&own).map(|(program, own)| {
+        matches!(own.unwrap_or(level), Level::Ser | Level::Sser) || certificate.serializable.contains(&program.name)
+    });
+    let protected = protected.collect();
+    let sessions = certificate.sessions && levels.has_sessions();
+    let following = Following { summary, edges: &summary.edges, levels, sessions, protected };
     match following.follow() {
         Followed::None { chains } => {
             Ok(format!("{level}: no cycle that it allows, in {chains} chains of dependencies"))

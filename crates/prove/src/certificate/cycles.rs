@@ -5,7 +5,7 @@
 
 use super::data::{Access, At, Does, Edge, Kind, Outcome, Summary, Way};
 use super::equal::{Equal, surely_inserts};
-use super::rules::{Allowed, Apartness, Rule};
+use super::rules::{Allowed, Apartness, Levels, Rule};
 
 /// So many chains are followed for one level.
 const MOST_CHAINS: usize = 400_000;
@@ -24,7 +24,7 @@ pub(super) enum Followed {
 pub(super) struct Following<'s> {
     pub(super) summary: &'s Summary,
     pub(super) edges: &'s [Edge],
-    pub(super) rule: Rule,
+    pub(super) levels: Levels,
     /// Session order counts.
     pub(super) sessions: bool,
     /// Which programs are serializable among themselves.
@@ -57,6 +57,8 @@ struct Chain<'s> {
 struct Start<'s> {
     first: Node,
     out: &'s Edge,
+    /// What the level of T1 allows.
+    rule: Rule,
     /// The access with which T1 hits a row for sure.
     hits: Option<usize>,
 }
@@ -69,10 +71,11 @@ impl<'s> Following<'s> {
         let mut chains = 0;
         for out in self.edges.iter().filter(|edge| edge.kind == Kind::Rw) {
             let read = self.access(out.from);
-            if self.is_protected(node(out.from), node(out.to)) || !self.rule.can_be_overwritten(read) {
+            let (rule, other) = (self.levels.rule(out.from.0), self.levels.rule(out.to.0));
+            if self.is_protected(node(out.from), node(out.to)) || !rule.can_be_overwritten(read, other) {
                 continue;
             }
-            let start = Start { first: node(out.from), out, hits: hits(out.from.2, read, out, false) };
+            let start = Start { first: node(out.from), out, rule, hits: hits(out.from.2, read, out, false) };
             match self.from(&start, &mut chains) {
                 Followed::None { .. } => {}
                 other => return other,
@@ -117,17 +120,13 @@ impl<'s> Following<'s> {
             return None;
         }
         let second = Some(start.out.to.2);
-        if self.rule.apart != Apartness::Nobody
-            && self.conflict(
-                start,
-                &equal,
-                (FIRST, start.first, &[start.hits]),
-                (SECOND, node(start.out.to), &[second]),
-            )
+        let (t1, t2) = ((FIRST, start.first, &[start.hits][..]), (SECOND, node(start.out.to), &[second][..]));
+        if start.rule.apart != Apartness::Nobody
+            && (self.conflict(start, &equal, t1, t2) || self.change_one_row(&equal, t1, t2))
         {
             return None;
         }
-        if self.rule.sees_second_whole() && self.found_insert_of(&equal, SECOND) {
+        if start.rule.sees_second_whole() && self.found_insert_of(&equal, SECOND) {
             return None;
         }
         Some(Chain {
@@ -179,14 +178,14 @@ impl<'s> Following<'s> {
         let equal = equal.only(&[FIRST, SECOND, next]);
         let kind = step.edge.map(|edge| edge.kind);
         let hit = step.edge.and_then(|edge| hits(edge.to.2, self.access(edge.to), edge, edge.kind != Kind::Wr));
-        if self.rule.sees_nobody_after_second() && self.found_insert_of(&equal, 2) {
+        if start.rule.sees_nobody_after_second() && self.found_insert_of(&equal, 2) {
             return None;
         }
         let third = (2, step.to, &[hit][..]);
         let with_first = self.conflict(start, &equal, (FIRST, start.first, &[start.hits]), third);
         let second = Some(start.out.to.2);
         let with_second = self.conflict(start, &equal, (SECOND, node(start.out.to), &[second]), third);
-        match self.rule.apart {
+        match start.rule.apart {
             Apartness::Everybody | Apartness::Locked if with_first => return None,
             Apartness::Locked => {}
             // They depend on each other, so that a shorter cycle goes past those between.
@@ -195,7 +194,7 @@ impl<'s> Following<'s> {
             _ => {}
         }
         let counts = !self.is_protected(chain.last, step.to);
-        let (asks_rw, asks_ww) = self.rule.asks_for();
+        let (asks_rw, asks_ww) = start.rule.asks_for();
         let mut names = chain.names.clone();
         if names.len() < 8 {
             names.push(step.to);
@@ -207,7 +206,7 @@ impl<'s> Following<'s> {
             read_writes: chain.read_writes || (asks_rw && counts && kind == Some(Kind::Rw) && !is_ordered),
             overwrites: chain.overwrites || (asks_ww && counts && kind == Some(Kind::Ww)),
             length: (chain.length + 1).min(4),
-            ends: with_first && self.rule.apart != Apartness::Locked,
+            ends: with_first && start.rule.apart != Apartness::Locked,
             hits: hit,
             names,
         })
@@ -223,7 +222,7 @@ impl<'s> Following<'s> {
             return false;
         }
         let on_the_way = (chain.read_writes, chain.overwrites);
-        if !self.rule.allows(&Allowed { kind, out, back, on_the_way, length: chain.length }) {
+        if !start.rule.allows(&Allowed { kind, out, back, on_the_way, length: chain.length }) {
             return false;
         }
         let mut equal = chain.equal.clone();
@@ -238,16 +237,20 @@ impl<'s> Following<'s> {
         let second_node = node(start.out.to);
         let second = (SECOND, second_node, &[Some(start.out.to.2)][..]);
         let last = (here, chain.last, &[chain.hits][..]);
-        if self.rule.apart != Apartness::Locked && chain.length > 3 && self.conflict(start, &equal, second, last) {
+        if start.rule.apart != Apartness::Locked && chain.length > 3 && self.conflict(start, &equal, second, last) {
             return false;
         }
-        let looks_at_neighbours = matches!(self.rule.apart, Apartness::Neighbours | Apartness::Everybody);
+        let looks_at_neighbours = matches!(start.rule.apart, Apartness::Neighbours | Apartness::Everybody);
         let Some(edge) = step.edge.filter(|edge| looks_at_neighbours && edge.kind == Kind::Rw) else { return true };
         // What T1 overwrites in this cycle it writes for sure.
         let evidence = [start.hits, Some(edge.to.2)];
         let first = (FIRST, start.first, &evidence[..]);
+        // At `psi` T1 may see the last one although it does not see T2, which that one has not seen either.
+        let sees_last = start.rule.apart == Apartness::Neighbours && chain.read_writes;
         !self.conflict(start, &equal, first, second)
+            && !self.change_one_row(&equal, first, second)
             && !self.conflict(start, &equal, first, last)
+            && (sees_last || !self.change_one_row(&equal, first, last))
             && !self.came_back(start, &equal, chain, edge)
     }
 
@@ -261,7 +264,7 @@ impl<'s> Following<'s> {
         next: usize,
         edge: &Edge,
     ) -> bool {
-        if self.rule.apart != Apartness::Neighbours || edge.kind != Kind::Rw {
+        if start.rule.apart != Apartness::Neighbours || edge.kind != Kind::Rw {
             return false;
         }
         let (read, written) = (self.access(edge.from), self.access(edge.to));
@@ -274,7 +277,7 @@ impl<'s> Following<'s> {
 
     /// Whether equalities that came later exclude the last transaction.
     fn excluded_after_all(&self, start: &Start<'s>, equal: &Equal<'s>, chain: &Chain<'s>, here: usize) -> bool {
-        matches!(self.rule.apart, Apartness::Everybody | Apartness::Locked)
+        matches!(start.rule.apart, Apartness::Everybody | Apartness::Locked)
             && self.conflict(start, equal, (FIRST, start.first, &[start.hits]), (here, chain.last, &[chain.hits]))
     }
 
@@ -282,9 +285,11 @@ impl<'s> Following<'s> {
     /// with it what T1 writes.
     fn came_back(&self, start: &Start<'s>, equal: &Equal<'s>, chain: &Chain<'s>, edge: &Edge) -> bool {
         let (deleted, changed) = (self.access(start.out.to), self.access(edge.to));
-        deleted.does == Does::Delete
+        // (Where everybody runs at one level, it was seen to be deleted.)
+        !start.rule.mixed
+            && deleted.does == Does::Delete
             && changed.does == Does::Update
-            && (self.rule.apart == Apartness::Everybody || !chain.read_writes)
+            && (start.rule.apart == Apartness::Everybody || !chain.read_writes)
             && !edge.cells.contains(&None)
             && equal.one_row((SECOND, deleted), (FIRST, changed))
     }
@@ -314,7 +319,7 @@ impl<'s> Following<'s> {
         one: (usize, Node, &[Option<usize>]),
         other: (usize, Node, &[Option<usize>]),
     ) -> bool {
-        let locked = self.rule.apart == Apartness::Locked;
+        let locked = start.rule.apart == Apartness::Locked;
         if locked && one.0 != FIRST {
             return false;
         }
@@ -322,20 +327,49 @@ impl<'s> Following<'s> {
             return true;
         }
         let split = self.access(start.out.from).number;
+        // Who runs at another level need not mind a lock: only what T1 has written before, or overwrites, counts.
+        let by_rows = locked && !start.rule.mixed;
+        let is_held = |access: &&&Access| !locked || access.number < split || (by_rows && access.number == split);
         let writes = |way: &'s Way, hits: &[Option<usize>]| -> Vec<&'s Access> {
             let all = way.accesses.iter().enumerate();
             let counts = |at: usize, access: &Access| {
-                (!access.writes.is_empty() || (locked && access.locks)) && is_sure(way, at, access, hits)
+                (!access.writes.is_empty() || (by_rows && access.locks)) && is_sure(way, at, access, hits)
             };
             all.filter(|(at, access)| counts(*at, access)).map(|(_, access)| access).collect()
         };
         let (mine, theirs) = (writes(self.way(one.1), one.2), writes(self.way(other.1), other.2));
-        mine.iter().filter(|access| !locked || access.number <= split).any(|access| {
+        mine.iter().filter(is_held).any(|access| {
             theirs.iter().any(|their| {
-                (locked || access.writes.iter().any(|cell| their.writes.contains(cell)))
+                (by_rows || access.writes.iter().any(|cell| their.writes.contains(cell)))
                     && equal.one_row((one.0, access), (other.0, their))
             })
         })
+    }
+
+    /// Whether two transactions that do not see each other surely change one row, both at levels where that is an error.
+    fn change_one_row(
+        &self,
+        equal: &Equal<'s>,
+        one: (usize, Node, &[Option<usize>]),
+        other: (usize, Node, &[Option<usize>]),
+    ) -> bool {
+        let fails = |node: Node| {
+            let apart = self.levels.rule(node.0).apart;
+            matches!(apart, Apartness::Neighbours | Apartness::Everybody)
+        };
+        let changed = |(_, node, hits): (usize, Node, &[Option<usize>])| -> Vec<&'s Access> {
+            let way = self.way(node);
+            let all = way.accesses.iter().enumerate().filter(|(at, access)| {
+                matches!(access.does, Does::Update | Does::Delete)
+                    && !access.writes.is_empty()
+                    && is_sure(way, *at, access, hits)
+            });
+            all.map(|(_, access)| access).collect()
+        };
+        let theirs = changed(other);
+        fails(one.1)
+            && fails(other.1)
+            && changed(one).iter().any(|mine| theirs.iter().any(|their| equal.one_row((one.0, mine), (other.0, their))))
     }
 
     fn is_protected(&self, one: Node, other: Node) -> bool {

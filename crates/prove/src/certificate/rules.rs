@@ -4,16 +4,23 @@ use skew_model::Level;
 
 use super::data::{Access, Does, Kind, Outcome, Reading, Summary, Writers};
 
+/// What the level of each program allows it.
+pub(super) struct Levels {
+    each: Vec<Rule>,
+    /// How those read that ask for no level.
+    reading: Reading,
+}
+
 /// What a level allows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rule {
     level: Level,
     /// Who is never concurrent.
     pub(super) apart: Apartness,
-    /// How transactions read.
-    pub(super) reading: Reading,
     /// In words.
-    pub(super) words: &'static str,
+    words: &'static str,
+    /// Others run at other levels.
+    pub(super) mixed: bool,
 }
 
 /// Who is never concurrent with T1.
@@ -40,89 +47,124 @@ pub(super) struct Allowed<'a> {
     pub(super) length: usize,
 }
 
-const RULES: [(Level, Apartness, Reading, &str); 8] = [
+const RULES: [(Level, Apartness, &str); 8] = [
     (
         Level::Rc,
         Apartness::Nobody,
-        Reading::EachStatement,
         "T1 reads what T2 overwrites, and the way back overwrites something, has another transaction, or ends at the same \
          or a later statement of T1",
     ),
     (
         Level::Ec,
         Apartness::Nobody,
-        Reading::Once,
         "T1 reads what T2 overwrites, and the way back overwrites something or has another transaction; session order is \
          none",
     ),
     (
         Level::Ra,
         Apartness::Nobody,
-        Reading::Once,
         "T1 reads what T2 overwrites, and the way back overwrites something or has another transaction",
     ),
-    (
-        Level::Cc,
-        Apartness::Nobody,
-        Reading::Once,
-        "T1 reads what T2 overwrites, and something is overwritten on the way back",
-    ),
+    (Level::Cc, Apartness::Nobody, "T1 reads what T2 overwrites, and something is overwritten on the way back"),
     (
         Level::Mvrc,
         Apartness::Locked,
-        Reading::EachStatement,
         "T1 reads what T2 overwrites, and the way back ends at a later statement of T1, or by T1 overwriting what was read; \
          nobody else surely writes rows that T1 has locked by then",
     ),
-    (
-        Level::Pc,
-        Apartness::Nobody,
-        Reading::Once,
-        "T1 reads what T2 overwrites, and the way back ends by T1 overwriting something",
-    ),
+    (Level::Pc, Apartness::Nobody, "T1 reads what T2 overwrites, and the way back ends by T1 overwriting something"),
     (
         Level::Psi,
         Apartness::Neighbours,
-        Reading::Once,
         "T1 reads what T2 overwrites, and on the way back something else that was read is overwritten; neighbours that do \
-         not see each other do not surely write the same",
+         not see each other do not surely write the same, or change one row",
     ),
     (
         Level::Si,
         Apartness::Everybody,
-        Reading::Once,
         "T1 reads what T2 overwrites, and the way back ends by T1 overwriting what was read; nobody else surely writes what \
-         T1 writes",
+         T1 writes, and no neighbour surely changes a row that it changes",
     ),
 ];
 
-impl Rule {
-    /// What a level allows; none if it is not a level that is argued about.
-    pub(super) fn of(level: Level) -> Option<Rule> {
-        let (level, apart, reading, words) = RULES.into_iter().find(|(known, ..)| *known == level)?;
-        Some(Rule { level, apart, reading, words })
+impl Levels {
+    /// By the levels that programs ask for, and the one of those that ask for none. A serializable program is protected from
+    /// those that are, too; apart from that it runs as those that ask for none, or at `si`.
+    pub(super) fn of(level: Level, programs: &[Option<Level>]) -> Result<Levels, String> {
+        let base = if matches!(level, Level::Ser | Level::Sser) { Level::Si } else { level };
+        let own = programs.iter().map(|own| match own {
+            None | Some(Level::Ser | Level::Sser) => base,
+            Some(own) => *own,
+        });
+        let each: Option<Vec<Rule>> = own.map(Rule::of).collect();
+        let mut each = each.ok_or("not a level that certificates are about")?;
+        let mixed = each.iter().any(|rule| rule.level != each[0].level);
+        if mixed && each.iter().any(|rule| rule.level == Level::Ec) {
+            return Err("programs at ec beside others".to_owned());
+        }
+        each.iter_mut().for_each(|rule| rule.mixed = mixed);
+        let reading = if matches!(base, Level::Rc | Level::Mvrc) { Reading::EachStatement } else { Reading::Once };
+        Ok(Levels { each, reading })
     }
 
-    /// Whether a summary is about transactions that run at this level.
-    pub(super) fn is_about(&self, summary: &Summary) -> bool {
-        summary.reading == self.reading && summary.writers == self.writers()
+    /// What the level of a program allows it.
+    pub(super) fn rule(&self, program: usize) -> Rule {
+        self.each[program]
+    }
+
+    /// How those read that ask for no level.
+    pub(super) fn reading(&self) -> Reading {
+        self.reading
     }
 
     /// Whether two can write one row without seeing each other.
     pub(super) fn writers(&self) -> Writers {
-        if self.apart == Apartness::Nobody { Writers::Together } else { Writers::Apart }
+        let some_can = self.each.iter().any(|rule| rule.apart == Apartness::Nobody);
+        if some_can { Writers::Together } else { Writers::Apart }
+    }
+
+    /// Whether a summary is about transactions that run at these levels.
+    pub(super) fn is_about(&self, summary: &Summary) -> bool {
+        summary.reading == self.reading && summary.writers == self.writers()
     }
 
     /// Whether session order counts.
     pub(super) fn has_sessions(&self) -> bool {
-        self.level != Level::Ec
+        self.each.iter().all(|rule| rule.level != Level::Ec)
     }
 
-    /// Whether others can overwrite what an access has read before its transaction ends.
-    pub(super) fn can_be_overwritten(&self, access: &Access) -> bool {
+    /// In words.
+    pub(super) fn words(&self) -> String {
+        let mut known: Vec<Rule> = Vec::new();
+        for rule in &self.each {
+            if !known.iter().any(|one| one.level == rule.level) {
+                known.push(*rule);
+            }
+        }
+        match &known[..] {
+            [one] => one.words.to_owned(),
+            several => {
+                let words = several.iter().map(|rule| format!("T1 at {}: {}", rule.level, rule.words));
+                let words = words.collect::<Vec<_>>().join(". ");
+                format!(
+                    "{words}. Levels differ: what T1 has locked keeps away only those that write it at the same level"
+                )
+            }
+        }
+    }
+}
+
+impl Rule {
+    fn of(level: Level) -> Option<Rule> {
+        let (level, apart, words) = RULES.into_iter().find(|(known, ..)| *known == level)?;
+        Some(Rule { level, apart, words, mixed: false })
+    }
+
+    /// Whether another one can overwrite what an access has read before its transaction ends.
+    pub(super) fn can_be_overwritten(&self, access: &Access, other: Rule) -> bool {
         let is_found = access.outcome == Outcome::Found;
         let locks = match self.level {
-            Level::Psi | Level::Si => access.locks,
+            Level::Psi | Level::Si => access.locks && other.level == self.level,
             Level::Mvrc => access.locks || (access.single && matches!(access.does, Does::Update | Does::Delete)),
             _ => false,
         };

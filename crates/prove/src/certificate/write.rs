@@ -9,7 +9,7 @@ use super::convert::{cell_of, summary_of};
 use super::data::{Apart, At, Certificate, Edge, KIND, Kind, LevelPart, Script, Summary, VERSION, Writers};
 use super::pairs::{Pair, Side, pair};
 use super::rows::by_rows;
-use super::rules::Rule;
+use super::rules::Levels;
 use crate::graph::Graph;
 use crate::robust::answer::{Answer, Argument, Verdict};
 use crate::robust::{Dependencies, Question, Robustness};
@@ -49,15 +49,23 @@ pub fn write(
     for answer in answers {
         let Verdict::Robust { by } = &answer.verdict else { continue };
         let level = answer.level;
-        let Some(rule) = Rule::of(level) else { continue };
-        if !certificate.summaries.iter().any(|summary| rule.is_about(summary)) {
-            certificate.summaries.push(with_edges(robustness.summary(level), &rule, certificate.rows));
+        let summary = robustness.summary(level);
+        let own: Vec<Option<Level>> = summary.programs.iter().map(|program| program.level).collect();
+        let levels = match Levels::of(level, &own) {
+            Ok(levels) => levels,
+            Err(why) => {
+                left_out.push(LeftOut { level, why });
+                continue;
+            }
+        };
+        if !certificate.summaries.iter().any(|summary| levels.is_about(summary)) {
+            certificate.summaries.push(with_edges(summary, &levels, certificate.rows));
         }
         let (argument, scripts) = match by {
             Argument::Graph { .. } => ("graph", Vec::new()),
             Argument::Solver(proof) => ("solver", proof.scripts.iter().map(script_of).collect()),
         };
-        let (level_id, rule) = (level.id().to_owned(), rule.words.to_owned());
+        let (level_id, rule) = (level.id().to_owned(), levels.words());
         let part = LevelPart { level: level_id, argument: argument.to_owned(), rule, scripts };
         // The solver has just been asked.
         match one_level(&certificate, &part, &|_| Ok(())) {
@@ -73,11 +81,11 @@ fn script_of(script: &smt::solver::Script) -> Script {
 }
 
 /// A summary with the dependencies that the engine has found, and the reasons of those that are none.
-fn with_edges(known: &crate::summary::Summary, rule: &Rule, rows: bool) -> Summary {
-    let mut summary = summary_of(known, rule.reading, rule.writers());
+fn with_edges(known: &crate::summary::Summary, levels: &Levels, rows: bool) -> Summary {
+    let mut summary = summary_of(known, levels.reading(), levels.writers());
     let all: Vec<usize> = (0..known.programs.len()).collect();
     let wide = if rows { known.by_rows() } else { known.clone() };
-    let writers = match rule.writers() {
+    let writers = match levels.writers() {
         Writers::Together => crate::graph::Writers::Together,
         Writers::Apart => crate::graph::Writers::Apart,
     };

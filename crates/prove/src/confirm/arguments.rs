@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use skew_model::Level;
 use skew_sql::app::App;
 use skew_sql::catalog::Catalog;
 use skew_sql::error::Result;
@@ -49,6 +50,11 @@ impl<'a> Case<'a> {
     pub(super) fn path(&self, call: usize) -> &'a Path {
         let call = &self.suspect.calls[call];
         &self.summary.programs[call.program].paths[call.path]
+    }
+
+    /// The level that a call runs at.
+    pub(super) fn level(&self, call: usize) -> Level {
+        self.summary.programs[self.suspect.calls[call].program].level.unwrap_or(self.suspect.level)
     }
 
     /// The name of the table that an access is about.

@@ -6,7 +6,8 @@ use skew_model::Level;
 use skew_sql::explore::Client;
 use skew_sql::session::guide::{Guide, Seeing};
 
-use super::arguments::Calls;
+use super::arguments::{Calls, Case};
+use crate::summary::build::Reading;
 use crate::suspect::{EdgeKind, Suspect};
 
 /// The calls of a suspect in sessions, in an order that the suspect's dependencies suggest.
@@ -68,12 +69,12 @@ impl Arrangement {
     }
 
     /// A guide that lets calls see each other as the dependencies say, before it tries everything else.
-    pub(super) fn guide(&self, suspect: &Suspect) -> Guide {
+    pub(super) fn guide(&self, case: Case<'_>) -> Guide {
         let calls = self.calls();
         let place = |call: usize| calls.iter().position(|known| *known == call);
-        let has_conflicts = matches!(suspect.level, Level::Si | Level::Psi);
         let mut expected = BTreeMap::new();
-        for edge in &suspect.edges {
+        for edge in &case.suspect.edges {
+            let has_conflicts = matches!(case.level(edge.to), Level::Si | Level::Psi);
             let Some((from, to)) = place(edge.from).zip(place(edge.to)) else { continue };
             match edge.kind {
                 EdgeKind::ReadWrite => _ = expected.insert((from, to), false),
@@ -82,7 +83,7 @@ impl Arrangement {
                 _ => {}
             }
         }
-        let sees_by_read = matches!(suspect.level, Level::Ru | Level::Rc | Level::Mvrc);
+        let sees_by_read = calls.iter().any(|call| Reading::at(case.level(*call)) == Reading::EachStatement);
         Guide::by_views(if sees_by_read { Seeing::ByRead } else { Seeing::Whole }, expected)
     }
 }

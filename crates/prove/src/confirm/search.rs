@@ -187,7 +187,7 @@ impl<'a> Search<'a> {
         self.tried.alone += ground.footprints.runs - before;
         for arrangement in Arrangement::all(self.case.suspect) {
             self.fresh.extend((0..clients.list.len()).map(|client| Attempt {
-                guide: Arc::new(Mutex::new(arrangement.guide(self.case.suspect))),
+                guide: Arc::new(Mutex::new(arrangement.guide(self.case))),
                 arrangement: arrangement.clone(),
                 client,
             }));
@@ -328,7 +328,7 @@ impl<'a> Search<'a> {
             if fewer.calls().len() < 2 {
                 break;
             }
-            let other = Arc::new(Mutex::new(fewer.guide(self.case.suspect)));
+            let other = Arc::new(Mutex::new(fewer.guide(self.case)));
             let shorter = Attempt { arrangement: fewer, client, guide: other };
             if let Seen::Hit(shown) = self.runs(ground, &shorter, RUNS_WITHOUT)? {
                 (arrangement, history, guide) = (shorter.arrangement, *shown, shorter.guide);

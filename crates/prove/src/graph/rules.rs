@@ -2,11 +2,16 @@
 //!
 //! A cycle is T1 -rw-> T2 → … → Tm → T1: T1 does not see T2, although T2 comes before it. What differs between levels is
 //! which dependency may lead back to T1, and who may have written what T1 writes.
+//!
+//! Where programs run at different levels, the one of T1 counts: a level says what its own transactions see, and that in a
+//! shortest cycle those who surely write one cell are neighbours holds at every level. What is only known of databases
+//! where everybody runs at one level is left out then ([`Rules::mixed`]).
+
+use std::collections::BTreeMap;
 
 use skew_model::Level;
 
 use crate::graph::Writers;
-use crate::summary::build::Reading;
 use crate::summary::{Access, AccessKind, Outcome};
 use crate::suspect::EdgeKind;
 
@@ -21,6 +26,8 @@ pub struct Rules {
     pub back: Back,
     /// Who excludes whom.
     pub exclusion: Exclusion,
+    /// Other programs run at other levels.
+    pub mixed: bool,
 }
 
 /// Which dependencies may lead back to T1.
@@ -69,27 +76,49 @@ impl Rules {
             Level::Mvrc => (Back::LaterStatement, Exclusion::Locks),
             _ => return None,
         };
-        Some(Rules { level, sessions: sessions && level != Level::Ec, back, exclusion })
+        Some(Rules { level, sessions: sessions && level != Level::Ec, back, exclusion, mixed: false })
     }
 
-    /// Whether two can write one row without seeing each other.
-    pub fn writers(&self) -> Writers {
-        if self.exclusion == Exclusion::None { Writers::Together } else { Writers::Apart }
-    }
-
-    /// How transactions read at this level.
-    pub fn reading(level: Level) -> Reading {
-        match level {
-            Level::Ru | Level::Rc | Level::Mvrc => Reading::EachStatement,
-            _ => Reading::Once,
+    /// What the level of each program allows, by the programs' numbers and the levels that they ask for, where those that
+    /// ask for none run at `level`. Otherwise, the program whose level cannot be looked at.
+    ///
+    /// Serializable transactions are protected from each other; from the others they are as the level protects them, or as
+    /// `si` does.
+    pub fn of_each(
+        level: Level,
+        programs: &[(usize, Option<Level>)],
+        sessions: bool,
+    ) -> Result<BTreeMap<usize, Rules>, usize> {
+        let base = if level.implies(Level::Ser) { Level::Si } else { level };
+        let mut each = BTreeMap::new();
+        for (program, own) in programs {
+            let own = own.filter(|own| !own.implies(Level::Ser)).unwrap_or(base);
+            each.insert(*program, Rules::of(own, sessions).ok_or(*program)?);
         }
+        let mixed = each.values().any(|rules| Some(rules.level) != each.values().next().map(|first| first.level));
+        if let (true, Some((program, _))) = (mixed, each.iter().find(|(_, rules)| rules.level == Level::Ec)) {
+            // Sessions count for some and not for others.
+            return Err(*program);
+        }
+        each.values_mut().for_each(|rules| rules.mixed = mixed);
+        Ok(each)
     }
 
-    /// Whether what an access reads can be overwritten before the transaction ends.
-    pub fn is_vulnerable(&self, access: &Access) -> bool {
+    /// Whether two can write one row without seeing each other, if they run as these say.
+    pub fn writers<'r>(mut all: impl Iterator<Item = &'r Rules>) -> Writers {
+        if all.any(|rules| rules.exclusion == Exclusion::None) { Writers::Together } else { Writers::Apart }
+    }
+
+    /// Whether it is an error to change a row that has changed unseen.
+    pub fn fails_on_changed_rows(&self) -> bool {
+        matches!(self.exclusion, Exclusion::Neighbours | Exclusion::Everybody)
+    }
+
+    /// Whether what an access reads can be overwritten by another transaction before its own ends.
+    pub fn is_vulnerable(&self, access: &Access, other: &Rules) -> bool {
         // Only a database that locks keeps others away: who changes a row under its lock reads what it overwrites.
         match self.level {
-            Level::Psi | Level::Si => !(access.locks && access.outcome == Outcome::Found),
+            Level::Psi | Level::Si => !(access.locks && access.outcome == Outcome::Found && other.level == self.level),
             Level::Mvrc => {
                 let changes = matches!(access.kind, AccessKind::Update | AccessKind::Delete);
                 !(access.locks && access.outcome == Outcome::Found)

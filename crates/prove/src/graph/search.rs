@@ -49,8 +49,10 @@ pub struct Searched {
     pub limit: Option<String>,
 }
 
-/// Looks for all cycles that the rules allow. Programs that are protected are serializable among themselves.
-pub fn search(graph: &Graph<'_>, rules: &Rules, is_protected: &dyn Fn(usize) -> bool) -> Searched {
+/// Looks for all cycles that the rules of each program allow. Programs that are protected are serializable among
+/// themselves.
+pub fn search(graph: &Graph<'_>, all_rules: &BTreeMap<usize, Rules>, is_protected: &dyn Fn(usize) -> bool) -> Searched {
+    let rules_of = |node: usize| &all_rules[&graph.nodes[node].program];
     let mut searched = Searched::default();
     let mut found: BTreeMap<String, Suspect> = BTreeMap::new();
     let is_enough = |found: &BTreeMap<String, Suspect>| graph.nodes.len() > MANY_NODES && found.len() >= MOST_SUSPECTS;
@@ -58,10 +60,11 @@ pub fn search(graph: &Graph<'_>, rules: &Rules, is_protected: &dyn Fn(usize) -> 
     'all: for first in 0..graph.nodes.len() {
         for out in graph.edges[first].iter().filter(|edge| edge.kind == EdgeKind::ReadWrite) {
             let protected = is_protected(graph.nodes[first].program) && is_protected(graph.nodes[out.to].program);
-            if protected || !rules.is_vulnerable(&graph.path(first).accesses[out.accesses.0]) {
+            let (rules, read) = (rules_of(first), &graph.path(first).accesses[out.accesses.0]);
+            if protected || !rules.is_vulnerable(read, rules_of(out.to)) {
                 continue;
             }
-            let mut chain = Chain { graph, rules, is_protected, first, out, states: Vec::new() };
+            let mut chain = Chain { graph, all_rules, rules, is_protected, first, out, states: Vec::new() };
             let Some(start) = chain.start() else { continue };
             if started.elapsed() > MOST_TIME {
                 searched.limit = Some(format!("{} s for the graph", MOST_TIME.as_secs()));
@@ -116,6 +119,8 @@ fn signature(graph: &Graph<'_>, suspect: &Suspect) -> String {
 /// The search from one pair of T1 and T2.
 struct Chain<'g, 's> {
     graph: &'g Graph<'s>,
+    /// Of each program, and of that of T1.
+    all_rules: &'g BTreeMap<usize, Rules>,
     rules: &'g Rules,
     is_protected: &'g dyn Fn(usize) -> bool,
     first: usize,
@@ -160,11 +165,9 @@ impl Chain<'_, '_> {
         }
         classes.double(graph);
         classes.close(graph).ok()?;
-        let writes_same = self.surely_conflict(&classes, (FIRST, &self.evidence_out()), (SECOND, &self.evidence_in()));
-        let excluded = match self.rules.exclusion {
-            Exclusion::None => false,
-            _ => writes_same,
-        };
+        let (first, second) = ((FIRST, &self.evidence_out()[..]), (SECOND, &self.evidence_in()[..]));
+        let excluded = self.rules.exclusion != Exclusion::None
+            && (self.surely_conflict(&classes, first, second) || self.change_one_row(&classes, first, second));
         if excluded || self.would_be_seen(&classes, SECOND, false) {
             return None;
         }
@@ -255,14 +258,18 @@ impl Chain<'_, '_> {
         if is_chord {
             return false;
         }
-        if matches!(self.rules.exclusion, Exclusion::Neighbours | Exclusion::Everybody)
-            && edge.kind == EdgeKind::ReadWrite
-        {
+        if self.rules.fails_on_changed_rows() && edge.kind == EdgeKind::ReadWrite {
             // What T1 overwrites it writes for sure in this cycle.
             let mut evidence = self.evidence_out();
             evidence.push(edge.accesses.1);
-            let with_second = self.surely_conflict(&classes, (FIRST, &evidence), (SECOND, &self.evidence_in()));
-            let with_last = self.surely_conflict(&classes, (FIRST, &evidence), (HERE, &state.entered));
+            let (first, last) = ((FIRST, &evidence[..]), (HERE, &state.entered[..]));
+            let second = (SECOND, &self.evidence_in()[..]);
+            // At `psi` T1 may see Tm, and yet not T2: if there is another anti-dependency between them.
+            let sees_last = self.rules.exclusion == Exclusion::Neighbours && state.read_writes;
+            let with_second =
+                self.surely_conflict(&classes, first, second) || self.change_one_row(&classes, first, second);
+            let with_last = self.surely_conflict(&classes, first, last)
+                || (!sees_last && self.change_one_row(&classes, first, last));
             if with_second || with_last || self.would_have_come_back(state, &classes, edge) {
                 return false;
             }
@@ -286,6 +293,7 @@ impl Chain<'_, '_> {
         let changed = &self.graph.path(self.first).accesses[edge.accesses.1];
         deleted.kind == AccessKind::Delete
             && changed.kind == AccessKind::Update
+            && !self.rules.mixed
             && (self.rules.exclusion == Exclusion::Everybody || !state.read_writes)
             && !edge.cells.contains(&Cell::Existence)
             && classes.are_one_row(self.graph, (SECOND, deleted), (FIRST, changed))
@@ -425,7 +433,8 @@ impl Chain<'_, '_> {
         })
     }
 
-    /// Whether two transactions surely write one cell (at `mvrc`: one row, which the first one has locked).
+    /// Whether two transactions surely write one cell (at `mvrc`: one row, which the first one has locked; who runs at another
+    /// level need not mind a lock, but then sees what was written before, or writes later).
     fn surely_conflict(&self, classes: &Classes, one: (usize, &[usize]), other: (usize, &[usize])) -> bool {
         let (path, other_path) = (self.graph.path(classes.node(one.0)), self.graph.path(classes.node(other.0)));
         let locks = self.rules.exclusion == Exclusion::Locks;
@@ -437,22 +446,42 @@ impl Chain<'_, '_> {
             return true;
         }
         let split = self.graph.path(self.first).accesses[self.out.accesses.0].number;
+        let by_rows = locks && !self.rules.mixed;
         let writes = |path: &Path, at: usize, evidence: &[usize]| {
             let access = &path.accesses[at];
-            (!access.writes.is_empty() || (locks && access.locks)) && is_sure(path, at, evidence)
+            (!access.writes.is_empty() || (by_rows && access.locks)) && is_sure(path, at, evidence)
         };
         (0..path.accesses.len()).filter(|at| writes(path, *at, one.1)).any(|at| {
             let access = &path.accesses[at];
             // At `mvrc` only what T1 has done before the others come counts.
-            if locks && access.number > split {
+            if locks && (access.number > split || (self.rules.mixed && access.number == split)) {
                 return false;
             }
             (0..other_path.accesses.len()).filter(|other_at| writes(other_path, *other_at, other.1)).any(|other_at| {
                 let other_access = &other_path.accesses[other_at];
-                (locks || meet(access, other_access))
+                (by_rows || meet(access, other_access))
                     && classes.are_one_row(self.graph, (one.0, access), (other.0, other_access))
             })
         })
+    }
+
+    /// Whether two transactions that do not see each other would surely change one row: at `psi` and `si` that is an error,
+    /// whatever columns they change. (Those who see each other need not depend on each other without a common cell.)
+    fn change_one_row(&self, classes: &Classes, one: (usize, &[usize]), other: (usize, &[usize])) -> bool {
+        let changed = |(at, evidence): (usize, &[usize])| -> Vec<&Access> {
+            let node = classes.node(at);
+            if !self.all_rules[&self.graph.nodes[node].program].fails_on_changed_rows() {
+                return Vec::new();
+            }
+            let path = self.graph.path(node);
+            let accesses = path.accesses.iter().enumerate();
+            let changed = accesses.filter(|(at, access)| access.changes_a_row() && is_sure(path, *at, evidence));
+            changed.map(|(_, access)| access).collect()
+        };
+        let theirs = changed(other);
+        changed(one)
+            .into_iter()
+            .any(|access| theirs.iter().any(|their| classes.are_one_row(self.graph, (one.0, access), (other.0, their))))
     }
 
     fn suspect(&self, at: usize, back: &Dependency) -> Suspect {

@@ -114,7 +114,9 @@ impl Robustness {
         let verdict = Verdict::Serializable;
         let mut answer =
             Answer { level, verdict, found: Vec::new(), possible: Vec::new(), no_solver: None, scripts: Vec::new() };
-        if matches!(level, Level::Ser | Level::Sser) && question.axioms.is_none() {
+        let summary = self.summary(level);
+        let is_serializable = |at: &usize| question.is_serializable(&summary.programs[*at], level);
+        if question.axioms.is_none() && question.asks_about(summary).iter().all(is_serializable) {
             return Ok(answer);
         }
         answer.found = stronger.iter().filter(|(_, found)| found.level.implies(level)).cloned().collect();

@@ -39,25 +39,13 @@ impl Robustness {
             return Asked::Suspects(Vec::new(), None);
         }
         let searched = self.cycles(level, question);
-        let limit = searched.limit.or_else(|| self.weaker_program(level));
+        let limit = searched.limit;
         // It does not know about pairs: without a cycle there is none with them, but what it suspects may be none.
         match (searched.suspects.is_empty(), limit) {
             (true, None) => Asked::Robust(Argument::Graph { pairs: searched.pairs }),
             (_, limit) if !question.pairs.is_empty() => Asked::Suspects(Vec::new(), limit),
             (_, limit) => Asked::Suspects(searched.suspects, limit),
         }
-    }
-
-    /// A program that asks for a weaker level, so that what holds at this one says nothing about it.
-    ///
-    /// What a cycle says about the transaction before the one that commits first depends on its own level alone, so a
-    /// search from each program at the program's own level would do. But ways are made for one manner of reading, and
-    /// certificates name one level: until both know several, this stays open.
-    fn weaker_program(&self, level: Level) -> Option<String> {
-        self.summary(level).programs.iter().find_map(|program| {
-            let asked = program.level.filter(|asked| !asked.implies(level))?;
-            Some(format!("{} which runs at {asked}: the graph knows one level at a time", program.name))
-        })
     }
 
     /// Looks for runs of suspects.
@@ -107,9 +95,7 @@ impl Robustness {
         let isolation = self.isolation(level, question)?;
         let by_rows = (question.dependencies == Dependencies::Rows).then(|| self.summary(level).by_rows());
         let summary = by_rows.as_ref().unwrap_or(self.summary(level));
-        let is_asked = |name: &String| question.programs.is_empty() || question.programs.contains(name);
-        let programs: Vec<usize> =
-            (0..summary.programs.len()).filter(|at| is_asked(&summary.programs[*at].name)).collect();
+        let programs = question.asks_about(summary);
         let solver = effort.solver.within(effort.level.max(effort.solver.time));
         Some(solve(&solver, summary, &programs, &isolation, level, Bounds::default()))
     }
@@ -172,11 +158,10 @@ impl Robustness {
     /// What isolates transactions at a level; `None` if it cannot be said in axioms.
     fn isolation(&self, level: Level, question: &Question) -> Option<Isolation> {
         let summary = self.summary(level);
-        let is_marked = |name: &String, level: Option<Level>| {
-            level.is_some_and(|level| level.implies(Level::Ser)) || question.serializable.contains(name)
-        };
         let sessions = question.sessions && level != Level::Ec;
-        let mut isolation = Isolation::uniform(level, summary.programs.len(), sessions);
+        // Serializable programs are protected from each other; from the others as the level protects them, or as `si` does.
+        let base = if level.implies(Level::Ser) { Level::Si } else { level };
+        let mut isolation = Isolation::uniform(base, summary.programs.len(), sessions);
         if let Some(axioms) = &question.axioms {
             isolation.levels.fill(None);
             isolation.axioms = axioms.clone();
@@ -184,11 +169,10 @@ impl Robustness {
         }
         let mut marked = Vec::new();
         for (program, asked) in summary.programs.iter().zip(&mut isolation.levels) {
-            if is_marked(&program.name, program.level) {
+            if question.is_serializable(program, level) {
                 marked.push(program.name.as_str());
-            } else if program.level.is_some() {
-                *asked = program.level;
             }
+            *asked = program.level.filter(|own| !own.implies(Level::Ser)).or(*asked);
         }
         if isolation.levels.iter().flatten().any(|level| Axioms::of(*level).is_none()) {
             return None;

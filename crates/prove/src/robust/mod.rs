@@ -14,8 +14,8 @@ use crate::graph::Graph;
 use crate::graph::rules::Rules;
 use crate::graph::search::{Searched, search};
 use crate::smt::axioms::Axioms;
-use crate::summary::Summary;
 use crate::summary::build::Reading;
+use crate::summary::{Program, Summary};
 
 /// The levels that an application is looked at, weakest first.
 pub const LEVELS: [Level; 8] =
@@ -61,6 +61,19 @@ impl Default for Question {
     }
 }
 
+impl Question {
+    /// The programs that are looked at, by their numbers.
+    pub(crate) fn asks_about(&self, summary: &Summary) -> Vec<usize> {
+        let is_asked = |name: &String| self.programs.is_empty() || self.programs.contains(name);
+        (0..summary.programs.len()).filter(|at| is_asked(&summary.programs[*at].name)).collect()
+    }
+
+    /// Whether a program is serializable with all others that are, if those that ask for no level run at this one.
+    pub(crate) fn is_serializable(&self, program: &Program, level: Level) -> bool {
+        program.level.unwrap_or(level).implies(Level::Ser) || self.serializable.contains(&program.name)
+    }
+}
+
 /// Sets of programs that are robust.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RobustSets {
@@ -89,7 +102,7 @@ impl Robustness {
 
     /// The summary that holds at a level.
     pub fn summary(&self, level: Level) -> &Summary {
-        match Rules::reading(level) {
+        match Reading::at(level) {
             Reading::Once => &self.once,
             Reading::EachStatement => &self.each_statement,
         }
@@ -131,9 +144,9 @@ impl Robustness {
         RobustSets { sets, limit }
     }
 
-    /// The cycles that a level allows; none means that every run is serializable.
+    /// The cycles that a level allows; none means that every run is serializable. Programs that ask for another level run at
+    /// that one.
     pub fn cycles(&self, level: Level, question: &Question) -> Searched {
-        let Some(rules) = Rules::of(level, question.sessions) else { return Searched::default() };
         let by_rows;
         let summary = match question.dependencies {
             Dependencies::Columns => self.summary(level),
@@ -142,15 +155,21 @@ impl Robustness {
                 &by_rows
             }
         };
-        let is_asked = |name: &String| question.programs.is_empty() || question.programs.contains(name);
-        let programs: Vec<usize> =
-            (0..summary.programs.len()).filter(|at| is_asked(&summary.programs[*at].name)).collect();
-        let graph = Graph::with(summary, &programs, rules.writers());
-        let is_protected = |program: usize| {
-            let program = &summary.programs[program];
-            program.level == Some(Level::Ser) || question.serializable.contains(&program.name)
+        let programs = question.asks_about(summary);
+        let asked: Vec<(usize, Option<Level>)> =
+            programs.iter().map(|program| (*program, summary.programs[*program].level)).collect();
+        let rules = match Rules::of_each(level, &asked, question.sessions) {
+            Ok(rules) => rules,
+            Err(program) => {
+                let Program { name, level: own, .. } = &summary.programs[program];
+                let limit = format!("{name} at {}, which the graph does not know beside others", own.unwrap_or(level));
+                return Searched { limit: Some(limit), ..Searched::default() };
+            }
         };
+        let graph = Graph::with(summary, &programs, Rules::writers(rules.values()));
+        let is_protected = |program: usize| question.is_serializable(&summary.programs[program], level);
         let mut searched = search(&graph, &rules, &is_protected);
+        searched.suspects.iter_mut().for_each(|suspect| suspect.level = level);
         searched.limit = searched.limit.or_else(|| self.commits_in_the_middle(level));
         searched
     }

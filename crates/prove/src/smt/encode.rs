@@ -257,7 +257,7 @@ impl<'g, 's> Encoding<'g, 's> {
         let (from, to) = edge.accesses;
         let mut parts = vec![self.takes(one.0, one.1), self.takes(other.0, other.1)];
         // Who has locked what it read has taken effect before it is overwritten.
-        if edge.kind == EdgeKind::ReadWrite && self.keeps_others_away(one.1, &path.accesses[from]) {
+        if edge.kind == EdgeKind::ReadWrite && self.keeps_away(one.1, other.1, &path.accesses[from]) {
             parts.push(self.related(Relation::Ar, one.0, other.0));
         }
         for (term, other_term) in &edge.equal {
@@ -285,9 +285,10 @@ impl<'g, 's> Encoding<'g, 's> {
         Formula::all(parts)
     }
 
-    /// Whether nobody unseen has overwritten what an access reads: it locks, at a level where that makes it fail.
-    fn keeps_others_away(&self, node: usize, access: &Access) -> bool {
-        matches!(self.level(node), Some(Level::Psi | Level::Si)) && access.locks && access.outcome == Outcome::Found
+    /// Whether another one, unseen, has not overwritten what an access reads: it locks, at a level where that makes it fail.
+    fn keeps_away(&self, node: usize, other: usize, access: &Access) -> bool {
+        let locks = matches!(self.level(node), Some(Level::Psi | Level::Si)) && self.level(other) == self.level(node);
+        locks && access.locks && access.outcome == Outcome::Found
     }
 
     /// Whether two transactions that meet at a row with these accesses both write a cell of it.

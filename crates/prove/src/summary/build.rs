@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use skew_model::Level;
 use skew_sql::app::App;
 use skew_sql::catalog::{Catalog, Oid, UserTypeKind};
 use skew_sql::error::Result;
@@ -31,8 +32,18 @@ pub enum Reading {
     EachStatement,
 }
 
+impl Reading {
+    /// How transactions read at a level.
+    pub fn at(level: Level) -> Reading {
+        match level {
+            Level::Ru | Level::Rc | Level::Mvrc => Reading::EachStatement,
+            _ => Reading::Once,
+        }
+    }
+}
+
 impl Summary {
-    /// The summary of the application that a database holds.
+    /// The summary of the application that a database holds. Programs that ask for a level read as that one does.
     pub fn of(database: &Database, app: &App, reading: Reading) -> Result<Summary> {
         let catalog = database.catalog();
         let mut connection = database.connect(skew_sql::session::Client::new("postgres", "robust"));
@@ -54,6 +65,9 @@ impl Summary {
         let all = |facts: &Facts| -> Vec<Program> {
             let each = |detail: &dyn Fn(usize) -> Detail| -> Vec<Program> {
                 let each = bodies.iter().enumerate().map(|(at, (program, body))| {
+                    // Serializable programs are protected from each other only.
+                    let own = program.level.filter(|level| !level.implies(Level::Ser));
+                    let reading = own.map_or(reading, Reading::at);
                     let asked = Asked { body, facts, catalog: &catalog, reading, detail: detail(at) };
                     summarize(&program.name, program.level, &asked)
                 });
@@ -107,7 +121,7 @@ struct Asked<'a> {
     detail: Detail,
 }
 
-fn summarize(name: &str, level: Option<skew_model::Level>, asked: &Asked<'_>) -> Program {
+fn summarize(name: &str, level: Option<Level>, asked: &Asked<'_>) -> Program {
     let Asked { body, facts, catalog, reading, detail } = *asked;
     let parameters = body.parameters.iter().map(|place| {
         let variable = &body.variables[*place];

@@ -10,6 +10,7 @@
 //! application may take, `SKEW_THREADS=1` how many applications are looked at the same time, and `SKEW_PROGRESS=1` tells of
 //! each. Without SKEW_EXHAUSTIVE only some clients of thirty applications run, and only against *robust*; with
 //! `SKEW_SUSPECTS=1` they look for what is suspected, too. With `SKEW_SOLVER=1` the solver is asked where the graph suspects.
+//! `SKEW_MIXED=1` lets programs of the applications ask for levels of their own.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,17 +18,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use skew_check::check;
-use skew_model::{History, Level};
+use skew_check::{Checker, Options, check};
+use skew_model::{History, Level, Scope};
 use skew_prove::robust::answer::{Effort as RobustEffort, Engine, Verdict};
 use skew_prove::robust::{Question, Robustness};
 use skew_prove::smt::solver::Solver;
+use skew_prove::summary::build::Reading;
 use skew_sql::app::App;
 use skew_sql::explore::{Client, Watch, run};
 use skew_sql::session::Database;
 use skew_sql::session::guide::{Guide, Seeing};
 
-use crate::generate::{Generated, generate};
+use crate::generate::{Generated, generate, with_levels};
 use crate::load;
 
 /// Strongest first.
@@ -117,7 +119,18 @@ fn what_is_robust_stays_serializable_when_it_is_explored() {
         None => effort,
     };
     let range = asked.clone().unwrap_or(0..count);
-    let verdicts = judge_all(range, effort, asked.is_some_and(|asked| asked.end - asked.start == 1));
+    let make = if std::env::var_os("SKEW_MIXED").is_some() { with_levels } else { generate };
+    agree(range, make, effort, asked.is_some_and(|asked| asked.end - asked.start == 1));
+}
+
+#[test]
+fn so_does_what_runs_at_several_levels() {
+    agree(0..30, with_levels, QUICK, false);
+}
+
+/// No engine may be wrong about an application.
+fn agree(range: Range<u64>, make: fn(u64) -> Generated, effort: Effort, shows: bool) {
+    let verdicts = judge_all(range, make, effort, shows);
     let wrong: Vec<&String> = verdicts.iter().filter_map(|verdict| verdict.as_ref().err()).collect();
     println!("{}", tally(&verdicts));
     assert!(wrong.is_empty(), "{}", wrong.iter().map(|text| text.as_str()).collect::<Vec<_>>().join("\n\n"));
@@ -148,7 +161,7 @@ fn seeds(text: &str) -> Range<u64> {
 pub(crate) type Judged = Result<BTreeMap<&'static str, Known>, String>;
 
 /// All applications, on two threads unless told otherwise.
-fn judge_all(range: Range<u64>, effort: Effort, shows: bool) -> Vec<Judged> {
+fn judge_all(range: Range<u64>, make: fn(u64) -> Generated, effort: Effort, shows: bool) -> Vec<Judged> {
     let next = AtomicU64::new(range.start);
     let done: Mutex<BTreeMap<u64, Judged>> = Mutex::default();
     std::thread::scope(|scope| {
@@ -159,7 +172,8 @@ fn judge_all(range: Range<u64>, effort: Effort, shows: bool) -> Vec<Judged> {
                     if seed >= range.end {
                         return;
                     }
-                    let verdict = judge(seed, effort, shows);
+                    let judged = judge_app(&make(seed), effort, shows);
+                    let verdict = judged.map_err(|wrong| format!("seed {seed}: {wrong}"));
                     if std::env::var_os("SKEW_PROGRESS").is_some() {
                         println!("seed {seed}: {verdict:?}");
                     }
@@ -326,11 +340,7 @@ fn what_commits_in_the_middle_is_not_robust() {
     assert_eq!(answer.expect("it runs").verdict, expected);
 }
 
-/// What is known of the application of a seed; an error if an engine is wrong about it.
-fn judge(seed: u64, effort: Effort, shows: bool) -> Judged {
-    judge_app(&generate(seed), effort, shows).map_err(|wrong| format!("seed {seed}: {wrong}"))
-}
-
+/// What is known of an application; an error if an engine is wrong about it.
 pub(crate) fn judge_app(generated: &Generated, effort: Effort, shows: bool) -> Judged {
     let (database, app) = load(&generated.text);
     let robustness = Robustness::of(&database, &app).expect("its procedures are there");
@@ -436,10 +446,9 @@ impl World<'_> {
     }
 
     fn explore(&self, client: &Client, level: Level) -> Seen {
-        let seeing = match level {
-            Level::Rc | Level::Mvrc => Seeing::ByRead,
-            _ => Seeing::Whole,
-        };
+        let own = self.app.programs.iter().map(|program| program.level.unwrap_or(level));
+        let by_read = own.into_iter().any(|level| Reading::at(level) == Reading::EachStatement);
+        let seeing = if by_read { Seeing::ByRead } else { Seeing::Whole };
         let guide = Arc::new(Mutex::new(Guide::by_views(seeing, BTreeMap::new())));
         for _ in 0..MOST_RUNS {
             if self.watch.is_over() {
@@ -447,7 +456,10 @@ impl World<'_> {
             }
             let ran = run(self.database, self.app, client, level, &guide, &self.watch).expect("it runs");
             if !ran.was_refused && !self.watch.is_over() && !check(&ran.history, Level::Ser).holds() {
-                assert!(check(&ran.history, level).holds(), "the store stays within {level}:\n{}", ran.history);
+                let has_levels = self.app.programs.iter().any(|program| program.level.is_some());
+                let scope = if has_levels { Scope::Declared } else { Scope::Level(level) };
+                let is_inside = Checker::new(&ran.history, Options::default()).holds(scope);
+                assert_eq!(is_inside, Some(true), "the store stays within {level}:\n{}", ran.history);
                 return Seen::Broken(words(client), Box::new(ran.history));
             }
             if !guide.lock().expect("nobody panics").next_run() {

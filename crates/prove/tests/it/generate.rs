@@ -38,6 +38,24 @@ pub fn generate(seed: u64) -> Generated {
     Generated { text, programs }
 }
 
+/// What programs ask for; those of real databases more often.
+const LEVELS: &[&str] =
+    &["", "", "", "mvrc", "mvrc", "mvrc", "si", "si", "si", "ser", "ser", "psi", "psi", "pc", "cc", "ra", "rc"];
+
+/// The same application, where some of the programs ask for a level.
+pub fn with_levels(seed: u64) -> Generated {
+    let mut generated = generate(seed);
+    let mut dice = Dice(seed ^ 0x0DD5_EED5);
+    dice.roll(2);
+    for program in &generated.programs {
+        let level = dice.pick(LEVELS);
+        if !level.is_empty() {
+            let _ = writeln!(generated.text, "COMMENT ON PROCEDURE {} IS '@isolation {level}';", program.name);
+        }
+    }
+    generated
+}
+
 struct Dice(u64);
 
 impl Dice {

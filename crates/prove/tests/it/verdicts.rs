@@ -2,6 +2,7 @@
 //! every run is serializable.
 
 use skew_model::Level;
+use skew_prove::robust::answer::{Effort, Verdict};
 use skew_prove::robust::{Dependencies, Question, Robustness};
 use skew_prove::suspect::Suspect;
 
@@ -150,6 +151,48 @@ fn a_large_application() {
     assert_eq!((searched.suspects.len(), searched.limit), (0, None));
     let searched = robustness.cycles(Level::Pc, &Question::default());
     assert!(!searched.suspects.is_empty() && searched.suspects.len() <= 100);
+}
+
+/// Increments at `si` conflict with each other, and who reads a counter once may read it at any level, whatever the others
+/// run at.
+#[test]
+fn a_counter_at_the_levels_that_it_asks_for() {
+    for level in skew_prove::robust::LEVELS {
+        let found = cycles("counter", level, &Question::default());
+        assert!(found.is_empty(), "{level}: {found:#?}");
+    }
+}
+
+/// Nobody is serializable with those who ask for less.
+#[test]
+fn programs_that_ask_for_less_are_seen_at_every_level() {
+    let programs = |f: &str, g: &str| {
+        format!(
+            "CREATE TABLE t (id int PRIMARY KEY, v int NOT NULL); INSERT INTO t VALUES (1, 1), (2, 1);
+             CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
+               SELECT v INTO x FROM t WHERE id = 1; UPDATE t SET v = x - 1 WHERE id = 2; END $$;
+             CREATE PROCEDURE g() LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
+               SELECT v INTO x FROM t WHERE id = 2; UPDATE t SET v = x - 1 WHERE id = 1; END $$;
+             {f} {g}"
+        )
+    };
+    let asks = |name: &str, level: &str| format!("COMMENT ON PROCEDURE {name} IS '@isolation {level}';");
+    let none = String::new;
+    for (f, g, level, is_robust) in [
+        (none(), none(), Level::Ser, true),
+        (asks("f", "ser"), asks("g", "ser"), Level::Rc, true),
+        (none(), asks("g", "mvrc"), Level::Ser, false),
+        (none(), asks("g", "si"), Level::Ser, false),
+        (asks("f", "ser"), none(), Level::Si, false),
+        (asks("f", "ser"), asks("g", "cc"), Level::Si, false),
+    ] {
+        let (database, app) = load(&programs(&f, &g));
+        let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+        let answer = robustness.answer(&database, &app, level, &Question::default(), &[], Effort::default());
+        let answer = answer.expect("it runs");
+        let expected = if is_robust { Verdict::Serializable } else { Verdict::NotRobust };
+        assert_eq!(answer.verdict, expected, "{f} {g} at {level}");
+    }
 }
 
 /// Whether the graph finds a cycle in an application with one table of counters.

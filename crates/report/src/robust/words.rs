@@ -21,6 +21,12 @@ pub(super) fn notes(report: &RobustReport) -> Vec<String> {
     if !marked.is_empty() {
         notes.push(format!("serializable among themselves: {}", marked.join(", ")));
     }
+    let own = report.programs.iter().filter(|program| !program.is_marked);
+    let own = own.filter_map(|program| Some(format!("{} always runs at {}", program.name, program.level.as_ref()?)));
+    let own: Vec<String> = own.collect();
+    if !own.is_empty() {
+        notes.push(own.join(", "));
+    }
     if report.cached {
         notes.push("answered before, and taken from the cache; --no-cache asks again".to_owned());
     }

@@ -42,6 +42,7 @@ use crate::progress::Progress;
 /// The file is plain PostgreSQL: tables, first rows, transactions as procedures. Every way through every procedure is
 /// looked at, for any number of transactions at the same time. Where a level allows a cycle of dependencies, calls with
 /// arguments are looked for that show it, and are executed: what is *not robust* has been seen, what is *possible* has not.
+/// A procedure with the comment `@isolation si` runs at that level, whatever level is asked about.
 /// Where a real PostgreSQL does the same, `psql` shows its sessions: the lines of each T1, T2, … in a psql of their own, in
 /// this order.
 #[derive(Args)]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use skew_model::robust::AppRun;
 use skew_model::{History, Level, OpId, TxnId};
+use skew_prove::summary::build::Reading;
 use skew_server::script::Script;
 use skew_sql::app::App;
 use skew_sql::explore::{Client, Watch, run};
@@ -31,7 +32,9 @@ pub(crate) fn rerun(name: &str, saved: &AppRun) -> Result<History, String> {
         }
     }
     let client = Client { sessions: saved.sessions.clone() };
-    let seeing = if matches!(level, Level::Ru | Level::Rc | Level::Mvrc) { Seeing::ByRead } else { Seeing::Whole };
+    let by_read = |own: Option<Level>| Reading::at(own.unwrap_or(level)) == Reading::EachStatement;
+    let by_read = app.programs.iter().any(|program| by_read(program.level));
+    let seeing = if by_read { Seeing::ByRead } else { Seeing::Whole };
     // Who sees whom is tried first, as it was; then everything.
     let guides = [Guide::by_views(seeing, seen(&expected, &client)), Guide::default()];
     let wanted = expected.to_string();
