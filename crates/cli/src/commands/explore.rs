@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use skew_check::check;
-use skew_model::Level;
+use skew_model::{History, Level};
 use skew_server::script::Script;
 use skew_sql::app::App;
 use skew_sql::explore::{Behaviour, Client, Explored, Limits, explore};
@@ -25,7 +25,8 @@ const MOST_CHARACTERS: usize = 300;
 /// Run a small client of an application file in every way that a level allows
 ///
 /// The file is plain PostgreSQL: tables, first rows, transactions as procedures. Functions with the comment `@invariant`
-/// must return true in the end; a procedure with the comment `@isolation si` always runs at that level.
+/// must return true in the end; a procedure with the comment `@isolation si` always runs at that level. `not ser` counts the
+/// histories that no serial order explains; one of them is shown if no invariant breaks.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -74,9 +75,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let mut ending = Ending::Holds;
     let _ = writeln!(
         out,
-        "{:<6}{:>11}{:>10}{:>9}{:>13}   invariants",
-        "level", "histories", "runs", "refused", "behaviours"
+        "{:<6}{:>11}{:>9}{:>10}{:>9}{:>13}   invariants",
+        "level", "histories", "not ser", "runs", "refused", "behaviours"
     );
+    let mut anomalous: Option<(Level, History)> = None;
     let mut seen: Vec<(Behaviour, Vec<Level>)> = Vec::new();
     for &level in levels {
         let (database, app) = load_with(&script, &arguments.first)?;
@@ -86,11 +88,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         })?;
         let broken: Vec<&Behaviour> = explored.behaviours.iter().filter(|one| !one.broken.is_empty()).collect();
         let words = invariants(&app, &explored, &broken);
+        let is_not_serializable = |history: &&History| !check(history, Level::Ser).holds();
+        let not_serializable: Vec<&History> = explored.all.iter().filter(is_not_serializable).collect();
         let _ = writeln!(
             out,
-            "{:<6}{:>11}{:>10}{:>9}{:>13}   {words}",
+            "{:<6}{:>11}{:>9}{:>10}{:>9}{:>13}   {words}",
             level.id(),
             explored.histories,
+            not_serializable.len(),
             explored.runs,
             explored.refused,
             explored.behaviours.len()
@@ -100,6 +105,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
             (true, Some(_)) => Ending::Unknown,
             (true, None) => Ending::Holds,
         });
+        // The strongest level has the fewest.
+        anomalous = not_serializable.first().map(|history| (level, (*history).clone())).or(anomalous);
         let mut shown: Vec<&Behaviour> = explored.behaviours.iter().collect();
         shown.retain(|one| arguments.all || !one.broken.is_empty());
         for behaviour in shown {
@@ -111,6 +118,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     }
     for (behaviour, levels) in &seen {
         out.push_str(&behaviour_words(levels, behaviour));
+    }
+    if let (true, Some((level, history))) = (seen.is_empty(), &anomalous) {
+        let _ = writeln!(out, "\nnot serializable at {level}, as in");
+        out.push_str(&history_words(history, &[]));
     }
     output::write(None, &out)?;
     Ok(ending)
@@ -166,18 +177,23 @@ fn behaviour_words(levels: &[Level], behaviour: &Behaviour) -> String {
         false => format!("{} broken", behaviour.broken.join(", ")),
     };
     let _ = writeln!(out, "\n{what} at {}, as in", levels.join(" "));
-    let verdict = check(&behaviour.example, Level::Ser);
-    // What no serial order explains is the interesting part of it.
-    let told = verdict.violation().map_or(&behaviour.example, |violation| &violation.history);
-    for line in told.to_string().lines() {
-        let _ = writeln!(out, "  {line}");
-    }
+    let mut came_out = Vec::new();
     for line in &behaviour.state {
         let cut: String = line.chars().take(MOST_CHARACTERS).collect();
-        let _ = writeln!(out, "  = {cut}{}", if cut.len() < line.len() { "…" } else { "" });
+        came_out.push(format!("= {cut}{}", if cut.len() < line.len() { "…" } else { "" }));
     }
-    for line in &behaviour.failed {
-        let _ = writeln!(out, "  ! {line}");
+    came_out.extend(behaviour.failed.iter().map(|line| format!("! {line}")));
+    out.push_str(&history_words(&behaviour.example, &came_out));
+    out
+}
+
+/// A history, or the part that no serial order explains: that is the interesting part of it. What came out, and why not.
+fn history_words(history: &History, came_out: &[String]) -> String {
+    let mut out = String::new();
+    let verdict = check(history, Level::Ser);
+    let told = verdict.violation().map_or(history, |violation| &violation.history);
+    for line in told.to_string().lines().chain(came_out.iter().map(String::as_str)) {
+        let _ = writeln!(out, "  {line}");
     }
     if let Some(violation) = verdict.violation() {
         let _ = writeln!(out, "  {}: {}", violation.anomaly.id(), skew_report::headline(violation));

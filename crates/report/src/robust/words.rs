@@ -38,8 +38,12 @@ pub(super) fn notes(report: &RobustReport) -> Vec<String> {
 /// The weakest levels at which every run is serializable, in a sentence; only if all levels were asked about.
 pub(super) fn weakest(report: &RobustReport) -> Option<String> {
     let weakest = report.weakest();
-    (report.every_level && !weakest.is_empty())
-        .then(|| format!("The weakest at which every run is serializable: {}", weakest.join(", ")))
+    let all_ask = report.programs.iter().all(|program| program.level.is_some());
+    let words = match all_ask {
+        true => "Every run is serializable at the levels that the programs ask for".to_owned(),
+        false => format!("The weakest at which every run is serializable: {}", weakest.join(", ")),
+    };
+    (report.every_level && !weakest.is_empty()).then_some(words)
 }
 
 /// In one sentence, what was found at all levels.
