@@ -286,11 +286,24 @@ impl Engine {
         })
     }
 
-    /// At `mvrc`: nobody has overwritten a row that it read under its lock. Only transactions of other levels, which
-    /// take no locks, can have.
+    /// The transaction holds the lock of the key's row: at `mvrc` its next statements see who has written the key.
+    pub(crate) fn hold(&mut self, txn: Txn, key: u32) {
+        if self.txn(txn).sight == Sight::StatementPrefix {
+            let last = self.last_position(key);
+            let running = self.running_mut(txn);
+            running.seen_next = running.seen_next.max(last);
+            running.held.push((key, last));
+        }
+    }
+
+    /// At `mvrc`: nobody has overwritten a row that it read under its lock, or holds and writes. Only transactions of other
+    /// levels, which take no locks, can have.
     fn rows_are_last(&self, txn: Txn) -> bool {
-        let mut own_rows = self.running(txn).reads.iter().filter(|read| read.own_row == OwnRow::Yes);
+        let running = self.running(txn);
+        let mut own_rows = running.reads.iter().filter(|read| read.own_row == OwnRow::Yes);
+        let mut held = running.held.iter().filter(|(key, _)| running.last_write(*key).is_some());
         own_rows.all(|read| self.overwriting(read) == Position::NEVER)
+            && held.all(|&(key, last)| self.last_position(key) <= last)
     }
 
     /// A key to blame: one that it read and somebody has overwritten, or one that it writes.

@@ -59,6 +59,15 @@ impl<V: Clone> Store<V> {
         Ok(self.take(txn.0, key.0, last, OwnRow::Yes))
     }
 
+    /// The caller has locked the row of the key. At `mvrc` the statements that follow see whoever has written it last, as
+    /// those do that have read it under its lock; and if the transaction writes the key, too, it commits only if nobody has
+    /// written it since: transactions of other levels take no locks. At other levels this says nothing.
+    pub fn hold(&mut self, txn: TxnId, key: Key) -> Result<(), Error> {
+        self.must_be_open(txn)?;
+        self.engine.hold(txn.0, key.0);
+        Ok(())
+    }
+
     /// The statement looks again at so many keys, from this one on, under the lock of their row: what it has read of them
     /// before, other than its transaction's own writes, does not count any more. Only `mvrc` looks again.
     pub fn withdraw_reads(&mut self, txn: TxnId, first: Key, count: u32) -> Result<(), Error> {

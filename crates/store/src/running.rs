@@ -42,6 +42,8 @@ pub(crate) struct Running {
     pub(crate) bounds: Cell<Bounds>,
     /// How far `forbidden` has got.
     pub(crate) forbidden: RefCell<Forbidden>,
+    /// The keys whose rows it has locked, with the place of their last version then.
+    pub(crate) held: Vec<(u32, Position)>,
     /// The keys that it has written.
     pub(crate) writes: Vec<Write>,
     /// For each of them, where it is.
@@ -135,6 +137,7 @@ impl Running {
             known: Cell::new(NOTHING_KNOWN),
             bounds: Cell::new(NO_BOUNDS),
             forbidden: RefCell::default(),
+            held: Vec::new(),
             writes: Vec::new(),
             written: FxHashMap::default(),
             statement: 0,
@@ -145,7 +148,7 @@ impl Running {
 
     /// The transaction has ended. Buffers are used again, unless they are large.
     pub(crate) fn end(&mut self) {
-        if self.reads.capacity().max(self.written.capacity()) > LARGE {
+        if self.reads.capacity().max(self.written.capacity()).max(self.held.capacity()) > LARGE {
             *self = Running::new();
         }
     }
@@ -164,6 +167,7 @@ impl Running {
         let forbidden = self.forbidden.get_mut();
         forbidden.reads = 0;
         forbidden.first.clear();
+        self.held.clear();
         self.writes.clear();
         self.written.clear();
     }

@@ -121,9 +121,7 @@ impl<'s> Following<'s> {
         }
         let second = Some(start.out.to.2);
         let (t1, t2) = ((FIRST, start.first, &[start.hits][..]), (SECOND, node(start.out.to), &[second][..]));
-        if start.rule.apart != Apartness::Nobody
-            && (self.conflict(start, &equal, t1, t2) || self.change_one_row(&equal, t1, t2))
-        {
+        if start.rule.apart != Apartness::Nobody && self.conflict(start, &equal, t1, t2) {
             return None;
         }
         if start.rule.sees_second_whole() && self.found_insert_of(&equal, SECOND) {
@@ -245,12 +243,8 @@ impl<'s> Following<'s> {
         // What T1 overwrites in this cycle it writes for sure.
         let evidence = [start.hits, Some(edge.to.2)];
         let first = (FIRST, start.first, &evidence[..]);
-        // At `psi` T1 may see the last one although it does not see T2, which that one has not seen either.
-        let sees_last = start.rule.apart == Apartness::Neighbours && chain.read_writes;
         !self.conflict(start, &equal, first, second)
-            && !self.change_one_row(&equal, first, second)
             && !self.conflict(start, &equal, first, last)
-            && (sees_last || !self.change_one_row(&equal, first, last))
             && !self.came_back(start, &equal, chain, edge)
     }
 
@@ -344,32 +338,6 @@ impl<'s> Following<'s> {
                     && equal.one_row((one.0, access), (other.0, their))
             })
         })
-    }
-
-    /// Whether two transactions that do not see each other surely change one row, both at levels where that is an error.
-    fn change_one_row(
-        &self,
-        equal: &Equal<'s>,
-        one: (usize, Node, &[Option<usize>]),
-        other: (usize, Node, &[Option<usize>]),
-    ) -> bool {
-        let fails = |node: Node| {
-            let apart = self.levels.rule(node.0).apart;
-            matches!(apart, Apartness::Neighbours | Apartness::Everybody)
-        };
-        let changed = |(_, node, hits): (usize, Node, &[Option<usize>])| -> Vec<&'s Access> {
-            let way = self.way(node);
-            let all = way.accesses.iter().enumerate().filter(|(at, access)| {
-                matches!(access.does, Does::Update | Does::Delete)
-                    && !access.writes.is_empty()
-                    && is_sure(way, *at, access, hits)
-            });
-            all.map(|(_, access)| access).collect()
-        };
-        let theirs = changed(other);
-        fails(one.1)
-            && fails(other.1)
-            && changed(one).iter().any(|mine| theirs.iter().any(|their| equal.one_row((one.0, mine), (other.0, their))))
     }
 
     fn is_protected(&self, one: Node, other: Node) -> bool {

@@ -77,13 +77,13 @@ const RULES: [(Level, Apartness, &str); 8] = [
         Level::Psi,
         Apartness::Neighbours,
         "T1 reads what T2 overwrites, and on the way back something else that was read is overwritten; neighbours that do \
-         not see each other do not surely write the same, or change one row",
+         not see each other do not surely write the same",
     ),
     (
         Level::Si,
         Apartness::Everybody,
         "T1 reads what T2 overwrites, and the way back ends by T1 overwriting what was read; nobody else surely writes what \
-         T1 writes, and no neighbour surely changes a row that it changes",
+         T1 writes",
     ),
 ];
 

@@ -109,11 +109,6 @@ impl Rules {
         if all.any(|rules| rules.exclusion == Exclusion::None) { Writers::Together } else { Writers::Apart }
     }
 
-    /// Whether it is an error to change a row that has changed unseen.
-    pub fn fails_on_changed_rows(&self) -> bool {
-        matches!(self.exclusion, Exclusion::Neighbours | Exclusion::Everybody)
-    }
-
     /// Whether what an access reads can be overwritten by another transaction before its own ends.
     pub fn is_vulnerable(&self, access: &Access, other: &Rules) -> bool {
         // Only a database that locks keeps others away: who changes a row under its lock reads what it overwrites.

@@ -64,7 +64,7 @@ pub fn search(graph: &Graph<'_>, all_rules: &BTreeMap<usize, Rules>, is_protecte
             if protected || !rules.is_vulnerable(read, rules_of(out.to)) {
                 continue;
             }
-            let mut chain = Chain { graph, all_rules, rules, is_protected, first, out, states: Vec::new() };
+            let mut chain = Chain { graph, rules, is_protected, first, out, states: Vec::new() };
             let Some(start) = chain.start() else { continue };
             if started.elapsed() > MOST_TIME {
                 searched.limit = Some(format!("{} s for the graph", MOST_TIME.as_secs()));
@@ -119,8 +119,7 @@ fn signature(graph: &Graph<'_>, suspect: &Suspect) -> String {
 /// The search from one pair of T1 and T2.
 struct Chain<'g, 's> {
     graph: &'g Graph<'s>,
-    /// Of each program, and of that of T1.
-    all_rules: &'g BTreeMap<usize, Rules>,
+    /// Of the program of T1.
     rules: &'g Rules,
     is_protected: &'g dyn Fn(usize) -> bool,
     first: usize,
@@ -165,9 +164,8 @@ impl Chain<'_, '_> {
         }
         classes.double(graph);
         classes.close(graph).ok()?;
-        let (first, second) = ((FIRST, &self.evidence_out()[..]), (SECOND, &self.evidence_in()[..]));
         let excluded = self.rules.exclusion != Exclusion::None
-            && (self.surely_conflict(&classes, first, second) || self.change_one_row(&classes, first, second));
+            && self.surely_conflict(&classes, (FIRST, &self.evidence_out()), (SECOND, &self.evidence_in()));
         if excluded || self.would_be_seen(&classes, SECOND, false) {
             return None;
         }
@@ -258,18 +256,14 @@ impl Chain<'_, '_> {
         if is_chord {
             return false;
         }
-        if self.rules.fails_on_changed_rows() && edge.kind == EdgeKind::ReadWrite {
+        if matches!(self.rules.exclusion, Exclusion::Neighbours | Exclusion::Everybody)
+            && edge.kind == EdgeKind::ReadWrite
+        {
             // What T1 overwrites it writes for sure in this cycle.
             let mut evidence = self.evidence_out();
             evidence.push(edge.accesses.1);
-            let (first, last) = ((FIRST, &evidence[..]), (HERE, &state.entered[..]));
-            let second = (SECOND, &self.evidence_in()[..]);
-            // At `psi` T1 may see Tm, and yet not T2: if there is another anti-dependency between them.
-            let sees_last = self.rules.exclusion == Exclusion::Neighbours && state.read_writes;
-            let with_second =
-                self.surely_conflict(&classes, first, second) || self.change_one_row(&classes, first, second);
-            let with_last = self.surely_conflict(&classes, first, last)
-                || (!sees_last && self.change_one_row(&classes, first, last));
+            let with_second = self.surely_conflict(&classes, (FIRST, &evidence), (SECOND, &self.evidence_in()));
+            let with_last = self.surely_conflict(&classes, (FIRST, &evidence), (HERE, &state.entered));
             if with_second || with_last || self.would_have_come_back(state, &classes, edge) {
                 return false;
             }
@@ -463,25 +457,6 @@ impl Chain<'_, '_> {
                     && classes.are_one_row(self.graph, (one.0, access), (other.0, other_access))
             })
         })
-    }
-
-    /// Whether two transactions that do not see each other would surely change one row: at `psi` and `si` that is an error,
-    /// whatever columns they change. (Those who see each other need not depend on each other without a common cell.)
-    fn change_one_row(&self, classes: &Classes, one: (usize, &[usize]), other: (usize, &[usize])) -> bool {
-        let changed = |(at, evidence): (usize, &[usize])| -> Vec<&Access> {
-            let node = classes.node(at);
-            if !self.all_rules[&self.graph.nodes[node].program].fails_on_changed_rows() {
-                return Vec::new();
-            }
-            let path = self.graph.path(node);
-            let accesses = path.accesses.iter().enumerate();
-            let changed = accesses.filter(|(at, access)| access.changes_a_row() && is_sure(path, *at, evidence));
-            changed.map(|(_, access)| access).collect()
-        };
-        let theirs = changed(other);
-        changed(one)
-            .into_iter()
-            .any(|access| theirs.iter().any(|their| classes.are_one_row(self.graph, (one.0, access), (other.0, their))))
     }
 
     fn suspect(&self, at: usize, back: &Dependency) -> Suspect {

@@ -115,15 +115,12 @@ impl Encoding<'_, '_> {
             .collect()
     }
 
-    /// Two that surely write a cell of a row overwrite each other, in the order in which they take effect. Where it is an error
-    /// to change a row that has changed unseen, one of two that change one sees the other, whatever columns they change.
+    /// Two that surely write a cell of a row overwrite each other, in the order in which they take effect.
     pub(super) fn conflicts(&self, one: usize, other: usize) -> Vec<Formula> {
         let conflict = Formula::atom(conflict_name(one, other));
         let ordered = |one: usize, other: usize| {
             self.related(Relation::Ar, one, other).implies(self.related(Relation::Ww, one, other))
         };
-        let sees = Formula::any([self.related(Relation::Vis, one, other), self.related(Relation::Vis, other, one)]);
-        let excludes = |node: usize| matches!(self.level(node), Some(Level::Psi | Level::Si));
         let mut known = vec![conflict.clone().implies(Formula::all([ordered(one, other), ordered(other, one)]))];
         for &node in &self.nodes {
             for &other_node in &self.nodes {
@@ -133,10 +130,7 @@ impl Encoding<'_, '_> {
                     for (other_at, other_access) in
                         other_path.accesses.iter().enumerate().filter(|(_, access)| !access.looped)
                     {
-                        let one_cell = !access.writes.is_disjoint(&other_access.writes);
-                        let one_row = [access, other_access].iter().all(|access| access.changes_a_row())
-                            && [node, other_node].into_iter().all(excludes);
-                        if access.table != other_access.table || !(one_cell || one_row) {
+                        if access.table != other_access.table || access.writes.is_disjoint(&other_access.writes) {
                             continue;
                         }
                         let Some(table) = self.graph.summary.facts.table(access.table) else { continue };
@@ -147,7 +141,7 @@ impl Encoding<'_, '_> {
                                 self.hits(other.0, other_node, other_at),
                                 same_row,
                             ]);
-                            known.push(both_write.implies(if one_cell { conflict.clone() } else { sees.clone() }));
+                            known.push(both_write.implies(conflict.clone()));
                         }
                     }
                 }

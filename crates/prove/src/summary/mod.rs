@@ -233,11 +233,6 @@ impl Access {
         !self.conditional && !self.looped && !self.writes.is_empty() && self.outcome == Outcome::Found
     }
 
-    /// Whether it changes or deletes a row that is there.
-    pub fn changes_a_row(&self) -> bool {
-        matches!(self.kind, AccessKind::Update | AccessKind::Delete) && !self.writes.is_empty()
-    }
-
     /// Whether it looks at something or changes something.
     pub fn does_something(&self) -> bool {
         !self.reads.is_empty() || !self.writes.is_empty()

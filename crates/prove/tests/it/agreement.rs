@@ -10,7 +10,8 @@
 //! application may take, `SKEW_THREADS=1` how many applications are looked at the same time, and `SKEW_PROGRESS=1` tells of
 //! each. Without SKEW_EXHAUSTIVE only some clients of thirty applications run, and only against *robust*; with
 //! `SKEW_SUSPECTS=1` they look for what is suspected, too. With `SKEW_SOLVER=1` the solver is asked where the graph suspects.
-//! `SKEW_MIXED=1` lets programs of the applications ask for levels of their own.
+//! `SKEW_KIND=dense` makes applications whose programs meet at every turn, `SKEW_KIND=mixed` lets programs ask for levels of
+//! their own.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -29,7 +30,7 @@ use skew_sql::explore::{Client, Watch, run};
 use skew_sql::session::Database;
 use skew_sql::session::guide::{Guide, Seeing};
 
-use crate::generate::{Generated, generate, with_levels};
+use crate::generate::{Generated, dense, generate, with_levels};
 use crate::load;
 
 /// Strongest first.
@@ -119,13 +120,22 @@ fn what_is_robust_stays_serializable_when_it_is_explored() {
         None => effort,
     };
     let range = asked.clone().unwrap_or(0..count);
-    let make = if std::env::var_os("SKEW_MIXED").is_some() { with_levels } else { generate };
+    let make = match std::env::var("SKEW_KIND").as_deref() {
+        Ok("dense") => dense,
+        Ok("mixed") => with_levels,
+        _ => generate,
+    };
     agree(range, make, effort, asked.is_some_and(|asked| asked.end - asked.start == 1));
 }
 
 #[test]
+fn so_do_programs_that_meet_at_every_turn() {
+    agree(0..40, dense, QUICK, false);
+}
+
+#[test]
 fn so_does_what_runs_at_several_levels() {
-    agree(0..30, with_levels, QUICK, false);
+    agree(0..60, with_levels, QUICK, false);
 }
 
 /// No engine may be wrong about an application.

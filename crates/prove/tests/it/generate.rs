@@ -38,13 +38,56 @@ pub fn generate(seed: u64) -> Generated {
     Generated { text, programs }
 }
 
+/// An application whose programs meet at every turn: two to four simple statements over three rows.
+pub fn dense(seed: u64) -> Generated {
+    let mut dice = Dice(seed.wrapping_mul(0xD1B5_4A32_D192_ED03) ^ 0x0DE5_5EED);
+    dice.roll(2);
+    let mut text = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL, w int NOT NULL);
+        INSERT INTO a VALUES (1, 0, 0), (2, 0, 0);
+        CREATE TABLE b (id int PRIMARY KEY, n int NOT NULL);
+        INSERT INTO b VALUES (1, 0);\n"
+        .to_owned();
+    let mut programs = Vec::new();
+    for name in ["f", "g", "h"].into_iter().take(2 + dice.roll(2)) {
+        let mut body = String::new();
+        for _ in 0..2 + dice.roll(3) {
+            let (key, column) = (dice.pick(&["1", "1", "1", "2", "p1"]), dice.pick(&["v", "v", "w"]));
+            let value = dice.pick(&["5", "x", "p1"]);
+            let statement = match dice.roll(16) {
+                0..3 => format!("SELECT {column} INTO x FROM a WHERE id = {key};"),
+                3 => "SELECT n INTO x FROM b WHERE id = 1;".to_owned(),
+                4 => format!("SELECT a.{column} + b.n INTO x FROM a, b WHERE a.id = {key} AND b.id = 1;"),
+                5 => format!("SELECT sum({column}) INTO x FROM a;"),
+                6..9 => format!("UPDATE a SET {column} = {value} WHERE id = {key};"),
+                9 => format!("UPDATE a SET {column} = {column} + 1 WHERE id = {key};"),
+                10 => format!("UPDATE b SET n = {value} WHERE id = 1;"),
+                11 => "UPDATE b SET n = n + 1 WHERE id = 1 RETURNING n INTO x;".to_owned(),
+                12 => format!("UPDATE a SET {column} = (SELECT n FROM b WHERE id = 1) WHERE id = {key};"),
+                13 => {
+                    let strength = dice.pick(&["UPDATE", "NO KEY UPDATE", "SHARE", "KEY SHARE"]);
+                    format!("SELECT {column} INTO x FROM a WHERE id = {key} FOR {strength};")
+                }
+                14 => format!("DELETE FROM a WHERE id = {key};"),
+                _ => format!("INSERT INTO a VALUES ({key}, 1, 1) ON CONFLICT DO NOTHING;"),
+            };
+            let _ = writeln!(body, "{statement}");
+        }
+        let _ = writeln!(
+            text,
+            "CREATE PROCEDURE {name}(p1 int) LANGUAGE plpgsql AS $$\nDECLARE x int := 7;\nBEGIN\n{body}END $$;"
+        );
+        programs.push(GeneratedProgram { name, parameters: 1 });
+    }
+    Generated { text, programs }
+}
+
 /// What programs ask for; those of real databases more often.
 const LEVELS: &[&str] =
     &["", "", "", "mvrc", "mvrc", "mvrc", "si", "si", "si", "ser", "ser", "psi", "psi", "pc", "cc", "ra", "rc"];
 
-/// The same application, where some of the programs ask for a level.
+/// Applications of both kinds, where some of the programs ask for a level.
 pub fn with_levels(seed: u64) -> Generated {
-    let mut generated = generate(seed);
+    let mut generated = if seed.is_multiple_of(2) { generate(seed) } else { dense(seed) };
     let mut dice = Dice(seed ^ 0x0DD5_EED5);
     dice.roll(2);
     for program in &generated.programs {

@@ -90,6 +90,7 @@ impl World<'_> {
             }
             Level::Mvrc if strength == LockStrength::KeyShare => {
                 let minds = self.minds(row, strength)?;
+                self.hold(&minds)?;
                 if !self.have_changed(&minds)? {
                     return Ok(LockOutcome::Locked(row));
                 }
@@ -97,6 +98,7 @@ impl World<'_> {
             _ => {}
         }
         let keys = self.keys_of(row)?;
+        self.hold(&keys)?;
         let txn = self.txn()?;
         for key in &keys {
             let withdrawn = self.db.store.withdraw_reads(txn, Key(*key), 1);
@@ -113,6 +115,12 @@ impl World<'_> {
             }
         }
         Ok(LockOutcome::Locked(newest))
+    }
+
+    /// The row of these keys is locked: who has written it last is seen by the statements that follow.
+    pub(super) fn hold(&mut self, keys: &[u32]) -> Result<()> {
+        let txn = self.txn()?;
+        keys.iter().try_for_each(|key| self.db.store.hold(txn, Key(*key)).map_err(|error| store_error(&error)))
     }
 
     /// Where all statements look from one snapshot, a row that has changed since cannot be locked.
