@@ -38,7 +38,7 @@ pub fn generate(seed: u64) -> Generated {
     Generated { text, programs }
 }
 
-/// An application whose programs meet at every turn: two to four simple statements over three rows.
+/// An application whose programs meet at every turn: one to three simple statements over three rows.
 pub fn dense(seed: u64) -> Generated {
     let mut dice = Dice(seed.wrapping_mul(0xD1B5_4A32_D192_ED03) ^ 0x0DE5_5EED);
     dice.roll(2);
@@ -50,17 +50,17 @@ pub fn dense(seed: u64) -> Generated {
     let mut programs = Vec::new();
     for name in ["f", "g", "h"].into_iter().take(2 + dice.roll(2)) {
         let mut body = String::new();
-        for _ in 0..2 + dice.roll(3) {
-            let (key, column) = (dice.pick(&["1", "1", "1", "2", "p1"]), dice.pick(&["v", "v", "w"]));
-            let value = dice.pick(&["5", "x", "p1"]);
+        for _ in 0..1 + dice.roll(3) {
+            let (key, column) = (dice.pick(&["1", "1", "1", "2"]), dice.pick(&["v", "v", "w"]));
+            let value = dice.pick(&["5", "x"]);
             let statement = match dice.roll(16) {
-                0..3 => format!("SELECT {column} INTO x FROM a WHERE id = {key};"),
-                3 => "SELECT n INTO x FROM b WHERE id = 1;".to_owned(),
-                4 => format!("SELECT a.{column} + b.n INTO x FROM a, b WHERE a.id = {key} AND b.id = 1;"),
-                5 => format!("SELECT sum({column}) INTO x FROM a;"),
-                6..9 => format!("UPDATE a SET {column} = {value} WHERE id = {key};"),
-                9 => format!("UPDATE a SET {column} = {column} + 1 WHERE id = {key};"),
-                10 => format!("UPDATE b SET n = {value} WHERE id = 1;"),
+                0 => format!("SELECT {column} INTO x FROM a WHERE id = {key};"),
+                1 => "SELECT n INTO x FROM b WHERE id = 1;".to_owned(),
+                2..4 => format!("SELECT a.v + a.w + b.n INTO x FROM a, b WHERE a.id = {key} AND b.id = 1;"),
+                4 => format!("SELECT sum({column}) INTO x FROM a;"),
+                5..8 => format!("UPDATE a SET {column} = {value} WHERE id = {key};"),
+                8 => format!("UPDATE a SET {column} = {column} + 1 WHERE id = {key};"),
+                9..11 => format!("UPDATE b SET n = {value} WHERE id = 1;"),
                 11 => "UPDATE b SET n = n + 1 WHERE id = 1 RETURNING n INTO x;".to_owned(),
                 12 => format!("UPDATE a SET {column} = (SELECT n FROM b WHERE id = 1) WHERE id = {key};"),
                 13 => {
@@ -74,9 +74,9 @@ pub fn dense(seed: u64) -> Generated {
         }
         let _ = writeln!(
             text,
-            "CREATE PROCEDURE {name}(p1 int) LANGUAGE plpgsql AS $$\nDECLARE x int := 7;\nBEGIN\n{body}END $$;"
+            "CREATE PROCEDURE {name}() LANGUAGE plpgsql AS $$\nDECLARE x int := 7;\nBEGIN\n{body}END $$;"
         );
-        programs.push(GeneratedProgram { name, parameters: 1 });
+        programs.push(GeneratedProgram { name, parameters: 0 });
     }
     Generated { text, programs }
 }
