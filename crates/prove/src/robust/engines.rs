@@ -108,7 +108,13 @@ impl Robustness {
         limit: Option<String>,
     ) -> Result<Option<String>> {
         let level = trial.answer.level;
-        let Some(solved) = self.solve(level, question, trial.effort) else { return Ok(limit) };
+        let Some(solved) = self.solve(level, question, trial.effort) else {
+            // Nobody else knows about pairs.
+            let is_about_pairs = !question.pairs.is_empty() && self.commits_in_the_middle(level).is_none();
+            let unknown =
+                || format!("pairs of programs at {level}: they are for the solver, which knows ec ra cc pc psi si");
+            return Ok(limit.or_else(|| is_about_pairs.then(unknown)));
+        };
         let solved = match solved {
             Ok(solved) => solved,
             Err(NoSolver(why)) => {
@@ -130,6 +136,12 @@ impl Robustness {
             let suspects = trial.answer.found.iter().map(|(suspect, _)| suspect);
             suspects.chain(trial.answer.possible.iter().map(|(suspect, _)| suspect)).map(signature).collect()
         };
+        // What the graph suspects and the solver, which has listed all cycles up to a length, does not is none.
+        let listed: Vec<String> = solved.cycles.iter().flat_map(|cycles| &cycles.suspects).map(signature).collect();
+        let complete = solved.cycles.iter().take_while(|cycles| cycles.limit.is_none()).map(|cycles| cycles.length);
+        let complete = complete.max().unwrap_or(0);
+        let may_be = |suspect: &Suspect| suspect.calls.len() > complete || listed.contains(&signature(suspect));
+        trial.answer.possible.retain(|(suspect, _)| may_be(suspect));
         let longest = solved.cycles.last().map_or(0, |cycles| cycles.length);
         let cycles = solved.cycles.into_iter().flat_map(|cycles| cycles.suspects.into_iter().zip(cycles.examples));
         let (suspects, examples): (Vec<Suspect>, Vec<String>) =

@@ -130,19 +130,27 @@ fn level_of(summary: &Summary, answer: &Answer, found: Vec<usize>) -> LevelAnswe
         ),
         Verdict::NotRobust => (RobustVerdict::NotRobust, None, not_robust_words(summary, answer)),
         Verdict::Possible => {
-            let cycle = answer.possible.first().map(|(suspect, _)| suspect.cycle(summary)).unwrap_or_default();
-            (RobustVerdict::Possible, None, format!("not seen, and not excluded: {cycle}"))
+            let first = answer.possible.first().map(|(suspect, _)| suspect);
+            let cycle = first.map(|suspect| suspect.cycle(summary)).unwrap_or_default();
+            let rests = first.and_then(|suspect| suspect.approximated(summary));
+            let rests = rests.map_or_else(String::new, |place| format!(" (because of what {place}, may do)"));
+            (RobustVerdict::Possible, None, format!("not seen, and not excluded: {cycle}{rests}"))
         }
         Verdict::Unknown(limit) => (RobustVerdict::Unknown, None, format!("because of {limit}")),
     };
-    let why = match &answer.no_solver {
-        Some(missing) => format!("{why} (no solver could be asked: {missing})"),
-        None => why,
+    let why = match (&answer.no_solver, &answer.verdict) {
+        (Some(missing), Verdict::Unknown(limit)) if limit == missing => format!("no solver could be asked: {missing}"),
+        (Some(missing), _) => format!("{why} (no solver could be asked: {missing})"),
+        (None, _) => why,
     };
     let (tried, untried): (Vec<_>, Vec<_>) = answer.possible.iter().partition(|(_, reason)| !reason.is_empty());
-    let possible = tried
-        .into_iter()
-        .map(|(suspect, reason)| PossibleCycle { cycle: cycle_of(summary, suspect), reason: reason.clone() });
+    let possible = tried.into_iter().map(|(suspect, reason)| PossibleCycle {
+        cycle: cycle_of(summary, suspect),
+        reason: match suspect.approximated(summary) {
+            Some(place) => format!("{reason}; {place}, is taken to do more than it does"),
+            None => reason.clone(),
+        },
+    });
     LevelAnswer {
         level: answer.level.id().to_owned(),
         verdict,
@@ -186,8 +194,9 @@ fn cycle_of(summary: &Summary, suspect: &Suspect) -> RobustCycle {
 
 fn run_of(file: &str, summary: &Summary, suspect: &Suspect, found: &Found) -> FoundRun {
     let verdict = check(&found.history, Level::Ser);
-    // If not all calls are needed, what was found is simpler than what was looked for.
-    let is_whole = found.calls.len() == suspect.calls.len();
+    // If not all calls are needed, or others conflict, what was found is not what was looked for.
+    let is_whole = found.calls.len() == suspect.calls.len()
+        && verdict.violation().is_none_or(|violation| suspect.is_about(summary, &violation.history));
     let core = verdict.violation().map_or(&found.history, |violation| &violation.history);
     FoundRun {
         level: found.level.id().to_owned(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use skew_model::Level;
 use skew_sql::app::App;
 use skew_sql::catalog::{Catalog, Oid, UserTypeKind};
-use skew_sql::error::Result;
+use skew_sql::error::{Result, SqlError};
 use skew_sql::ir::{Expr, ExprKind};
 use skew_sql::plpgsql::bound::Program as Body;
 use skew_sql::session::Database;
@@ -60,7 +60,12 @@ impl Summary {
         }
         let mut bodies = Vec::new();
         for program in &app.programs {
-            bodies.push((program, connection.program(&skew_sql::types::quote::identifier(&program.name))?));
+            let body = connection.program(&skew_sql::types::quote::identifier(&program.name)).map_err(|error| {
+                let fields = error.fields();
+                let message = format!("procedure {}: {}", program.name, fields.message);
+                SqlError::with_code(fields.code.clone(), message)
+            })?;
+            bodies.push((program, body));
         }
         let all = |facts: &Facts| -> Vec<Program> {
             let each = |detail: &dyn Fn(usize) -> Detail| -> Vec<Program> {

@@ -11,6 +11,7 @@ use skew_sql::plpgsql::bound::{
 
 use super::assign::{assigned, set};
 use super::query::Look;
+use super::statements::unbound;
 use super::terms::{Ended, State};
 use super::{Approximation, Facts, TermId, TermKind};
 
@@ -311,7 +312,7 @@ impl Walk<'_> {
         match expression.bound() {
             Some(bound) => self.look(line, &expression.text, state).value(&bound.expr, &[], None),
             None => {
-                self.everything(format!("`{}`", shortened(&expression.text)), line, state);
+                self.everything(unbound(&expression.text, expression.refused()), line, state);
                 state.unknown()
             }
         }

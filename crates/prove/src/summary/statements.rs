@@ -116,7 +116,7 @@ impl Walk<'_> {
         match sql.bound() {
             Some(bound) => self.look(line, &sql.text, state).query(&bound.query, None),
             None => {
-                self.everything(format!("`{}`", shortened(&sql.text)), line, state);
+                self.everything(unbound(&sql.text, sql.refused()), line, state);
                 Vec::new()
             }
         }
@@ -155,4 +155,10 @@ fn always_a_row(sql: &Sql) -> bool {
         }
     }
     sql.bound().is_some_and(|bound| of(&bound.query.plan))
+}
+
+/// SQL that could not be bound, in words.
+pub(super) fn unbound(text: &str, refused: Option<&str>) -> String {
+    let text = shortened(text);
+    refused.map_or_else(|| format!("`{text}`"), |why| format!("`{text}`, where {why},"))
 }

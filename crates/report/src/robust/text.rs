@@ -14,8 +14,9 @@ pub fn robust_text(report: &RobustReport, all: bool) -> String {
         let _ = writeln!(out, "note: {note}");
     }
     out.push('\n');
+    let width = report.levels.iter().map(|answer| answer.level.chars().count() + 1).fold(6, usize::max);
     for answer in &report.levels {
-        let _ = writeln!(out, "{:<6}{:<12}{}", answer.level, answer.verdict.words(), answer.why);
+        let _ = writeln!(out, "{:<width$}{:<12}{}", answer.level, answer.verdict.words(), answer.why);
     }
     if let Some(weakest) = weakest(report) {
         let _ = writeln!(out, "\n{weakest}");
@@ -60,7 +61,8 @@ fn details(out: &mut String, report: &RobustReport, answer: &LevelAnswer, all: b
     }
     if answer.untried > 0 && !own.is_empty() {
         let cycles = count(answer.untried, "cycle");
-        let _ = writeln!(out, "\n{cycles} more at {} (--all looks for runs of them)", answer.level);
+        let how = if all { "there was no time for runs of them: --max-time" } else { "--all looks for runs of them" };
+        let _ = writeln!(out, "\n{cycles} more at {} ({how})", answer.level);
     }
 }
 

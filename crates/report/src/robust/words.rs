@@ -4,6 +4,9 @@ use skew_model::robust::{RobustEdge, RobustReport, RobustVerdict, StatementAt};
 
 use crate::clean::count;
 
+/// So many places of which the same is said are told.
+const MOST_PLACES: usize = 4;
+
 /// `4 programs with 8 ways through them`
 pub(super) fn size(report: &RobustReport) -> String {
     let ways: usize = report.programs.iter().map(|program| program.ways).sum();
@@ -30,8 +33,19 @@ pub(super) fn notes(report: &RobustReport) -> Vec<String> {
     if report.cached {
         notes.push("answered before, and taken from the cache; --no-cache asks again".to_owned());
     }
-    let approximated = report.approximations.iter();
-    notes.extend(approximated.map(|one| format!("{}, line {}: {}", one.program, one.line, one.what)));
+    // What is said of many programs is said once.
+    let mut said: Vec<(&str, Vec<String>)> = Vec::new();
+    for one in &report.approximations {
+        let place = format!("{}, line {}", one.program, one.line);
+        match said.iter_mut().find(|(what, _)| *what == one.what) {
+            Some((_, places)) => places.push(place),
+            None => said.push((&one.what, vec![place])),
+        }
+    }
+    notes.extend(said.into_iter().map(|(what, places)| match places.len() {
+        0..=MOST_PLACES => format!("{}: {what}", places.join("; ")),
+        many => format!("{}; and {} more: {what}", places[..MOST_PLACES].join("; "), many - MOST_PLACES),
+    }));
     notes
 }
 
@@ -39,11 +53,15 @@ pub(super) fn notes(report: &RobustReport) -> Vec<String> {
 pub(super) fn weakest(report: &RobustReport) -> Option<String> {
     let weakest = report.weakest();
     let all_ask = report.programs.iter().all(|program| program.level.is_some());
-    let words = match all_ask {
-        true => "Every run is serializable at the levels that the programs ask for".to_owned(),
-        false => format!("The weakest at which every run is serializable: {}", weakest.join(", ")),
+    let words = match (weakest.is_empty(), all_ask) {
+        (true, _) => {
+            "Not every run is known to be serializable, at any level: some programs always run at a weaker one"
+                .to_owned()
+        }
+        (false, true) => "Every run is serializable at the levels that the programs ask for".to_owned(),
+        (false, false) => format!("The weakest at which every run is serializable: {}", weakest.join(", ")),
     };
-    (report.every_level && !weakest.is_empty()).then_some(words)
+    report.every_level.then_some(words)
 }
 
 /// In one sentence, what was found at all levels.

@@ -4,12 +4,13 @@
 //! SQL is bound when it is first needed, as PostgreSQL does it: a body may use tables that it makes itself. What was bound
 //! is kept until the catalog, the search path or the shape of a record that it looks at is another one.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use sqlparser::ast as sql;
 
 use crate::bind::{Conflict, Variable as Found, Variables};
 use crate::catalog::Oid;
+use crate::error::SqlError;
 use crate::ir;
 use crate::parse;
 use crate::parse::statement::Direction;
@@ -137,12 +138,22 @@ impl Expression {
     pub fn bound(&self) -> Option<Arc<BoundExpression>> {
         self.known.get()
     }
+
+    /// Why it could not be bound then.
+    pub fn refused(&self) -> Option<&str> {
+        self.known.refused.get().map(String::as_str)
+    }
 }
 
 impl Sql {
     /// What it was bound to last, if it was: see [`crate::session::Connection::program`].
     pub fn bound(&self) -> Option<Arc<BoundSql>> {
         self.known.get()
+    }
+
+    /// Why it could not be bound then.
+    pub fn refused(&self) -> Option<&str> {
+        self.known.refused.get().map(String::as_str)
     }
 }
 
@@ -189,21 +200,29 @@ pub(crate) struct Against {
 
 /// What was bound last.
 #[derive(Debug)]
-pub(crate) struct Known<T>(Mutex<Option<Arc<T>>>);
+pub(crate) struct Known<T> {
+    bound: Mutex<Option<Arc<T>>>,
+    /// Why it could not be bound when a program was asked for.
+    refused: OnceLock<String>,
+}
 
 impl<T> Default for Known<T> {
     fn default() -> Self {
-        Known(Mutex::new(None))
+        Known { bound: Mutex::new(None), refused: OnceLock::new() }
     }
 }
 
 impl<T> Known<T> {
     pub(crate) fn get(&self) -> Option<Arc<T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.bound.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn put(&self, bound: &Arc<T>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(bound.clone());
+        *self.bound.lock().unwrap_or_else(PoisonError::into_inner) = Some(bound.clone());
+    }
+
+    pub(crate) fn refuse(&self, error: &SqlError) {
+        _ = self.refused.set(error.fields().message.clone());
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::bind::{Binder, Clause, Params};
-use crate::catalog::Oid;
+use crate::catalog::{Language, Oid, UserFunction};
 use crate::error::{Result, SqlError};
 use crate::ir::{Expr, Output};
 use crate::plpgsql::ast::ExpressionKind;
@@ -23,19 +23,26 @@ use crate::storage::World;
 use crate::types::{RecordShape, Type};
 
 impl Connection {
-    /// The program of a function or procedure in PL/pgSQL, by its name (`s.f`) if that is unique, with its SQL bound.
+    /// The program of a function or procedure, by its name (`s.f`) if that is unique, with its SQL bound. A body in SQL is
+    /// told as the PL/pgSQL that does the same.
     pub fn program(&mut self, name: &str) -> Result<Arc<Program>> {
         let parsed = crate::parse::object_name(name)?;
         let inner = self.database.inner.clone();
         let mut world = World::new(inner.hold(), &mut self.session);
         let oid = world.routine_named(&parsed)?;
-        let function = world.catalog.functions[&oid].clone();
+        let mut function = world.catalog.functions[&oid].clone();
+        if function.language == Language::Sql {
+            let statements = function.body.trim_end().trim_end_matches(';');
+            // There a name is a column first.
+            let body = format!("#variable_conflict use_column BEGIN {statements};\nEND").into();
+            function = Arc::new(UserFunction { language: Language::PlPgSql, body, ..(*function).clone() });
+        }
         match prepare(&mut world, &function, None)? {
             Ready::Plpgsql(program) => {
                 survey(&mut world, &program);
                 Ok(program)
             }
-            Ready::Sql(_) => Err(SqlError::unsupported("the program of a function that is not in PL/pgSQL")),
+            Ready::Sql(_) => Err(SqlError::unsupported("a body that is not in PL/pgSQL")),
         }
     }
 
@@ -236,15 +243,19 @@ impl Surveyor<'_, '_> {
                 binder.value(&sqlparser::ast::Expr::Subquery(query.clone()), Clause::Select)
             }
         });
-        if let Ok((expr, against)) = bound {
-            let expr = self.world.planned_expression(expr);
-            expression.known.put(&Arc::new(BoundExpression::new(expr, against)));
+        match bound {
+            Ok((expr, against)) => {
+                let expr = self.world.planned_expression(expr);
+                expression.known.put(&Arc::new(BoundExpression::new(expr, against)));
+            }
+            Err(error) => expression.known.refuse(&error),
         }
     }
 
     /// The columns of what was bound.
     fn sql(&mut self, sql: &Sql) -> Option<Vec<Output>> {
-        let (query, against) = self.bind(&sql.scope, |binder| binder.statement(&sql.syntax)).ok()?;
+        let bound = self.bind(&sql.scope, |binder| binder.statement(&sql.syntax));
+        let (query, against) = bound.inspect_err(|error| sql.known.refuse(error)).ok()?;
         let columns = query.columns.clone();
         let query = self.world.planned(query);
         sql.known.put(&Arc::new(BoundSql { query, against }));

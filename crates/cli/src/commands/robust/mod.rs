@@ -281,7 +281,10 @@ impl Asked {
         let answers = self.answers(name, levels, arguments)?;
         if let Some(path) = &arguments.certificate {
             let (certificate, left_out) = certificate::write(name, &self.robustness, &self.question, &answers);
-            output::write(Some(path), &certificate.to_json())?;
+            match certificate.levels.is_empty() {
+                true => eprintln!("skew: there is nothing to certify: no level is shown to be robust"),
+                false => output::write(Some(path), &certificate.to_json())?,
+            }
             for one in left_out {
                 eprintln!("skew: the certificate says nothing about {}: {}", one.level, one.why);
             }
