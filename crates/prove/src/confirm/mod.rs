@@ -2,6 +2,7 @@
 //! weak store. What is found is a history inside the level and outside `ser`, checked again before it is given.
 //!
 //! In reading order:
+//! - `model`, `begin`: what the solver has in mind, as calls and as rows to begin with
 //! - `rows`: what is in the tables when runs begin, and rows for tables that have none
 //! - `values`: what parameters may be
 //! - `footprint`: what a call does when it is alone
@@ -12,8 +13,10 @@
 //! - [`replay`]: these sessions on a real PostgreSQL
 
 mod arguments;
+mod begin;
 mod client;
 mod footprint;
+mod model;
 pub mod replay;
 mod rows;
 mod score;
@@ -30,8 +33,11 @@ use skew_sql::error::Result;
 use skew_sql::explore::Client;
 use skew_sql::session::Database;
 
+use self::arguments::Case;
+use self::model::Start;
 use self::search::Ground;
 pub use self::steps::Executed;
+use crate::smt::model::Model;
 use crate::summary::Summary;
 use crate::suspect::Suspect;
 
@@ -73,7 +79,7 @@ pub struct Found {
     pub client: Client,
     /// Which calls of the suspect are left in the client, by their number; the others are not needed.
     pub calls: Vec<usize>,
-    /// Statements that have to come first, because the application has no rows to begin with.
+    /// Statements that have to come first, because the run needs other rows than the application has.
     pub setup: Vec<String>,
     /// The history: inside the level and not serializable.
     pub history: History,
@@ -120,6 +126,23 @@ pub fn confirm_all(
     all: bool,
 ) -> Result<Vec<Option<Confirmation>>> {
     search::confirm_all(&mut Ground::new(database, app, summary)?, suspects, each, together, all)
+}
+
+/// Runs what the solver has in mind for a suspect: its arguments, on its rows. `None`: no run shows anything.
+pub fn confirm_model(
+    database: &Database,
+    app: &App,
+    summary: &Summary,
+    (suspect, model): (&Suspect, &Model),
+    limits: Limits,
+) -> Result<Option<Found>> {
+    search::confirm_model(&Ground::new(database, app, summary)?, suspect, model, limits)
+}
+
+/// What the solver has in mind for a suspect: the calls with arguments, and the rows that they find.
+pub fn told(database: &Database, summary: &Summary, suspect: &Suspect, model: &Model) -> String {
+    let (case, catalog) = (Case { summary, suspect }, database.catalog());
+    Start::of(case, model, &catalog).told(case, &catalog)
 }
 
 impl Found {

@@ -88,7 +88,7 @@ pub(super) fn query(connection: &mut Connection, sql: &str) -> Result<Vec<Row>> 
 
 /// INSERTs for those of these tables that are empty, and for the tables that they refer to, in an order in which foreign
 /// keys hold.
-pub(super) fn made_up(tables: &[Oid], rows: &Rows, facts: &Facts, catalog: &Catalog) -> Vec<(Oid, String)> {
+pub(super) fn made_up(tables: &[Oid], rows: &Rows, facts: &Facts, catalog: &Catalog) -> Vec<String> {
     let mut filled = Vec::new();
     let mut statements = Vec::new();
     tables.iter().for_each(|table| fill(*table, rows, facts, catalog, &mut filled, &mut statements));
@@ -101,7 +101,7 @@ fn fill(
     facts: &Facts,
     catalog: &Catalog,
     filled: &mut Vec<Oid>,
-    statements: &mut Vec<(Oid, String)>,
+    statements: &mut Vec<String>,
 ) {
     if filled.contains(&table) || !rows.is_empty(table) {
         return;
@@ -142,6 +142,6 @@ fn fill(
             true => format!("INSERT INTO {table_name} DEFAULT VALUES"),
             false => format!("INSERT INTO {table_name} ({}) VALUES ({})", names.join(", "), line.join(", ")),
         };
-        statements.push((table, sql));
+        statements.push(sql);
     }
 }

@@ -12,14 +12,15 @@ use skew_sql::error::Result;
 use skew_sql::explore::{Watch, record, run};
 use skew_sql::session::guide::Guide;
 use skew_sql::session::{Client, Database};
-use skew_sql::types::quote;
 
 use super::arguments::{Calls, Case, Clients, clients};
 use super::client::{Arrangement, run_at};
 use super::footprint::Footprints;
+use super::model::Start;
 use super::rows::{self, Rows};
 use super::steps::{executed, is_same};
 use super::{Confirmation, Found, Limits, Tried};
+use crate::smt::model::Model;
 use crate::summary::{AccessKind, Outcome, Summary};
 use crate::suspect::Suspect;
 
@@ -109,6 +110,37 @@ pub(super) fn confirm_all(
     Ok(answers)
 }
 
+/// Runs a model: its client, and others that are worth running on the rows that it begins with.
+pub(super) fn confirm_model(
+    ground: &Ground<'_>,
+    suspect: &Suspect,
+    model: &Model,
+    limits: Limits,
+) -> Result<Option<Found>> {
+    let case = Case { summary: ground.summary, suspect };
+    let start = Start::of(case, model, &ground.database.catalog());
+    let statements = start.statements(&ground.rows, case, &ground.database.catalog());
+    let (database, mut setup) = ground.copy_with(&statements)?;
+    let filled = Ground::new(&database, ground.app, ground.summary)?;
+    let others = rows::made_up(&needed_tables(case), &filled.rows, &case.summary.facts, &database.catalog());
+    let (database, others) = filled.copy_with(&others)?;
+    setup.extend(others);
+    let mut filled = Ground::new(&database, ground.app, ground.summary)?;
+    let mut search = Search::new(case, limits);
+    search.go_on(&mut filled);
+    search.take(Clients { list: vec![start.calls], unmet: None });
+    let mut found = search.try_fresh(&mut filled, usize::MAX)?;
+    if found.is_none() {
+        search.start_again();
+        search.prepare(&mut filled)?;
+        found = search.try_fresh(&mut filled, FIRST_CLIENTS)?;
+    }
+    Ok(match found {
+        Some(Confirmation::Found(found)) => Some(Found { setup, ..*found }),
+        _ => None,
+    })
+}
+
 /// The tables in which the suspect's calls look for rows.
 fn needed_tables(case: Case<'_>) -> Vec<Oid> {
     let accesses = (0..case.suspect.calls.len()).flat_map(|call| &case.path(call).accesses);
@@ -124,6 +156,19 @@ impl<'a> Ground<'a> {
         let rows = Rows::read(database, summary)?;
         let footprints = Footprints::new(Arc::new(Watch::start(Duration::ZERO)));
         Ok(Ground { database, app, summary, rows, footprints })
+    }
+
+    /// Another database with what these statements do, and those of them that were not refused: a constraint may refuse
+    /// what is made up.
+    fn copy_with(&self, statements: &[String]) -> Result<(Database, Vec<String>)> {
+        let database = self.database.copy()?;
+        database.begin_guided_run(Level::Ser, Arc::new(Mutex::default()))?;
+        let mut connection = database.connect(Client::new("postgres", "robust"));
+        let is_done = |statement: &&String| rows::query(&mut connection, statement).is_ok();
+        let done = statements.iter().filter(is_done).cloned().collect();
+        drop(connection);
+        database.checkpoint()?;
+        Ok((database, done))
     }
 
     /// The database is at its checkpoint again.
@@ -185,6 +230,11 @@ impl<'a> Search<'a> {
         let before = ground.footprints.runs;
         let clients = clients(self.case, &ground.rows, ground.database, ground.app, &mut ground.footprints)?;
         self.tried.alone += ground.footprints.runs - before;
+        self.take(clients);
+        Ok(())
+    }
+
+    fn take(&mut self, clients: Clients) {
         for arrangement in Arrangement::all(self.case.suspect) {
             self.fresh.extend((0..clients.list.len()).map(|client| Attempt {
                 guide: Arc::new(Mutex::new(arrangement.guide(self.case))),
@@ -193,7 +243,6 @@ impl<'a> Search<'a> {
             }));
         }
         self.clients = Some(clients);
-        Ok(())
     }
 
     /// Looks for a run that begins with the rows that are there.
@@ -239,49 +288,26 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    /// The same with rows for tables that have none; the tables are empty again afterwards.
-    fn with_setup(
-        &mut self,
-        ground: &mut Ground<'_>,
-        setup: &[(Oid, String)],
-        without: Confirmation,
-    ) -> Result<Confirmation> {
-        let database = ground.database;
-        ground.leave()?;
-        let mut connection = database.connect(Client::new("postgres", "robust"));
-        let mut done = Vec::new();
-        for (table, statement) in setup {
-            // A constraint may refuse what is made up.
-            if rows::query(&mut connection, statement).is_ok() {
-                done.push((*table, statement.clone()));
-            }
-        }
-        drop(connection);
+    /// The same with rows for tables that have none.
+    fn with_setup(&mut self, ground: &Ground<'_>, setup: &[String], without: Confirmation) -> Result<Confirmation> {
+        let (database, done) = ground.copy_with(setup)?;
         if done.is_empty() {
             return Ok(without);
         }
-        database.checkpoint()?;
-        let mut filled = Ground::new(database, ground.app, ground.summary)?;
+        let mut filled = Ground::new(&database, ground.app, ground.summary)?;
         filled.footprints.watch = Arc::clone(&ground.footprints.watch);
+        self.start_again();
+        let mut answer = self.with_rows(&mut filled)?;
+        if let Confirmation::Found(found) = &mut answer {
+            found.setup = done;
+        }
+        Ok(answer)
+    }
+
+    fn start_again(&mut self) {
         self.clients = None;
         self.fresh.clear();
         self.open.clear();
-        let answer = self.with_rows(&mut filled);
-        ground.leave()?;
-        let mut connection = database.connect(Client::new("postgres", "robust"));
-        let mut tables: Vec<Oid> = done.iter().rev().map(|(table, _)| *table).collect();
-        tables.dedup();
-        for table in tables {
-            let name = self.case.summary.facts.table(table).map_or("", |table| &table.name);
-            rows::query(&mut connection, &format!("DELETE FROM {}", quote::identifier(name)))?;
-        }
-        drop(connection);
-        database.checkpoint()?;
-        let mut answer = answer?;
-        if let Confirmation::Found(found) = &mut answer {
-            found.setup = done.into_iter().map(|(_, statement)| statement).collect();
-        }
-        Ok(answer)
     }
 
     /// Runs a client until a run shows something.

@@ -107,6 +107,11 @@ pub(super) fn made_up(ty: Type, number: usize, catalog: &Catalog) -> Option<Stri
     values.get(number).or(values.first()).cloned()
 }
 
+/// A value for a row that is made up, which no other row has.
+pub(super) fn new_value(ty: Type, taken: &BTreeSet<&str>, catalog: &Catalog) -> Option<String> {
+    new_values(ty, taken, catalog).into_iter().next()
+}
+
 /// Values that say nothing about rows: amounts, thresholds, names.
 fn of_type(ty: Type, rows: &Rows, catalog: &Catalog) -> Vec<String> {
     let texts = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();

@@ -143,10 +143,7 @@ impl Robustness {
         let may_be = |suspect: &Suspect| suspect.calls.len() > complete || listed.contains(&signature(suspect));
         trial.answer.possible.retain(|(suspect, _)| may_be(suspect));
         let longest = solved.cycles.last().map_or(0, |cycles| cycles.length);
-        let cycles = solved.cycles.into_iter().flat_map(|cycles| cycles.suspects.into_iter().zip(cycles.examples));
-        let (suspects, examples): (Vec<Suspect>, Vec<String>) =
-            cycles.filter(|(suspect, _)| !known.contains(&signature(suspect))).unzip();
-        let new: Vec<String> = suspects.iter().map(signature).collect();
+        let mut suspects: Vec<Suspect> = solved.cycles.into_iter().flat_map(|cycles| cycles.suspects).collect();
         let (isolation, solver) = (self.isolation(level, question), trial.effort.solver);
         let is_allowed = |found: &Found| match &isolation {
             Some(isolation) if question.is_written_out() => {
@@ -154,12 +151,16 @@ impl Robustness {
             }
             _ => true,
         };
+        let models = self.try_models(trial, question, &suspects, is_allowed)?;
+        suspects.retain(|suspect| {
+            let name = signature(suspect);
+            !known.contains(&name) && !models.found.contains(&name)
+        });
         // A run that is not within the level is not the last one to try.
         let all = trial.effort.all || question.is_written_out();
         self.try_all(trial, suspects, all, is_allowed)?;
         for (suspect, reason) in &mut trial.answer.possible {
-            let example = new.iter().position(|one| *one == signature(suspect)).map(|at| &examples[at]);
-            if let (Some(example), false) = (example, reason.is_empty()) {
+            if let (Some(example), false) = (models.told.get(&signature(suspect)), reason.is_empty()) {
                 reason.push_str(&format!("; the solver thinks of {example}"));
             }
         }
@@ -168,7 +169,7 @@ impl Robustness {
     }
 
     /// What isolates transactions at a level; `None` if it cannot be said in axioms.
-    fn isolation(&self, level: Level, question: &Question) -> Option<Isolation> {
+    pub(super) fn isolation(&self, level: Level, question: &Question) -> Option<Isolation> {
         let summary = self.summary(level);
         let sessions = question.sessions && level != Level::Ec;
         // Serializable programs are protected from each other; from the others as the level protects them, or as `si` does.
@@ -205,7 +206,7 @@ impl Question {
 }
 
 /// What makes two cycles the same: their programs and the kinds of their dependencies, wherever one begins.
-fn signature(suspect: &Suspect) -> String {
+pub(super) fn signature(suspect: &Suspect) -> String {
     let parts: Vec<String> =
         suspect.edges.iter().map(|edge| format!("{} {}", suspect.calls[edge.from].program, edge.kind.name())).collect();
     let turns = (0..parts.len()).map(|at| [&parts[at..], &parts[..at]].concat().join(", "));

@@ -2,6 +2,7 @@
 
 pub mod answer;
 mod engines;
+mod models;
 mod telling;
 mod words;
 

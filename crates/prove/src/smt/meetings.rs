@@ -11,7 +11,7 @@ use crate::summary::{Access, AccessKind, Cell, Outcome, Path, TermKind};
 use crate::suspect::EdgeKind;
 
 /// A transaction on a way: its number and the node.
-type Runner = (usize, usize);
+pub(super) type Runner = (usize, usize);
 
 impl Encoding<'_, '_> {
     /// Rows and columns that stay as they are look the same to everybody.
@@ -239,7 +239,12 @@ impl Encoding<'_, '_> {
     }
 
     /// Two accesses are to one row, if they say enough about it.
-    fn is_one_row(&self, table: &TableFacts, one: (Runner, &Access), other: (Runner, &Access)) -> Option<Formula> {
+    pub(super) fn is_one_row(
+        &self,
+        table: &TableFacts,
+        one: (Runner, &Access),
+        other: (Runner, &Access),
+    ) -> Option<Formula> {
         let ((at, node), access) = one;
         let ((other_at, other_node), other_access) = other;
         let (terms, other_terms) = (&self.graph.path(node).terms, &self.graph.path(other_node).terms);

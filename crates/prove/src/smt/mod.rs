@@ -8,6 +8,7 @@ pub mod axioms;
 pub mod encode;
 pub mod formula;
 mod meetings;
+pub mod model;
 pub mod proof;
 pub mod recorded;
 pub mod search;

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use skew_model::Level;
 
 use super::axioms::{Meaning, Relation};
-use super::encode::{Encoding, Isolation, KINDS, value_name};
+use super::encode::{Encoding, Isolation, KINDS};
 use super::formula::Formula;
 use super::solver::{Conversation, NoSolver, Said, Script, Solver};
 use crate::graph::Graph;
-use crate::summary::TermKind;
 use crate::suspect::{Edge, EdgeKind, Place, Suspect, SuspectCall};
 
 /// So many different cycles of one length are looked for.
@@ -22,8 +21,6 @@ pub struct Cycles {
     pub length: usize,
     /// One of each kind: no two have the same programs and the same dependencies.
     pub suspects: Vec<Suspect>,
-    /// The arguments of each that the solver has in mind. Text is numbered.
-    pub examples: Vec<String>,
     /// What was asked last: whether there is another one.
     pub script: Script,
     /// The limit that was hit.
@@ -49,7 +46,7 @@ pub fn cycles(
             conversation.assert(&if is_next { depends } else { !depends });
         }
     }
-    let (mut suspects, mut examples) = (Vec::new(), Vec::new());
+    let mut suspects = Vec::new();
     let limit = loop {
         if suspects.len() == MOST_CYCLES {
             break Some(format!("{MOST_CYCLES} different cycles of {length} transactions"));
@@ -63,14 +60,13 @@ pub fn cycles(
                     break Some("an answer of the solver that was not understood".to_owned());
                 };
                 exclude(&encoding, &mut conversation, &suspect);
-                examples.push(example(&encoding, &values, &suspect));
                 suspects.push(suspect);
             }
         }
     };
     let other = if suspects.is_empty() { "" } else { " of another kind" };
     let script = conversation.script(format!("no cycle of {length} transactions{other}"));
-    Ok(Cycles { length, suspects, examples, script, limit })
+    Ok(Cycles { length, suspects, script, limit })
 }
 
 /// The cycle that the solver has in mind.
@@ -100,35 +96,6 @@ fn suspect(encoding: &Encoding<'_, '_>, values: &BTreeMap<String, String>, level
     let calls = nodes.iter().map(|node| graph.nodes[*node]);
     let calls = calls.map(|node| SuspectCall { program: node.program, path: node.path }).collect();
     Some(Suspect { level, calls, edges, equal })
-}
-
-/// The calls with the arguments that the solver has in mind: `withdraw(account=1, amount=2)`.
-fn example(encoding: &Encoding<'_, '_>, values: &BTreeMap<String, String>, suspect: &Suspect) -> String {
-    let calls = suspect.calls.iter().enumerate().map(|(at, call)| {
-        let program = &encoding.graph.summary.programs[call.program];
-        let terms = program.paths[call.path].terms.iter().enumerate();
-        let given = terms.filter_map(|(term, value)| match value.kind {
-            TermKind::Parameter(parameter) => {
-                let number = values.get(&value_name(at, term))?;
-                Some(format!("{}={}", program.parameters.get(parameter)?.name, plain(number)))
-            }
-            _ => None,
-        });
-        format!("{}({})", program.name, given.collect::<Vec<_>>().join(", "))
-    });
-    calls.collect::<Vec<_>>().join(" | ")
-}
-
-/// A number of the solver as people write it: `(- 1.0)`, `(/ 1.0 2.0)`.
-fn plain(number: &str) -> String {
-    let words: Vec<&str> = number.split(['(', ')', ' ']).filter(|word| !word.is_empty()).collect();
-    let sign = if words.iter().filter(|word| **word == "-").count() % 2 == 1 { "-" } else { "" };
-    let numbers: Vec<&str> = words
-        .iter()
-        .filter(|word| !matches!(**word, "-" | "/"))
-        .map(|word| word.strip_suffix(".0").unwrap_or(word))
-        .collect();
-    format!("{sign}{}", numbers.join("/"))
 }
 
 /// No cycle with the same programs and dependencies any more, wherever it begins.

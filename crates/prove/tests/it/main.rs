@@ -4,6 +4,7 @@ mod agreement;
 mod certificates;
 mod confirm;
 mod generate;
+mod models;
 mod on_postgres;
 mod queues;
 mod solver;

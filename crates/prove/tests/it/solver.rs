@@ -19,7 +19,7 @@ use skew_prove::suspect::Suspect;
 use crate::{example, load};
 
 /// Whether there is a solver to ask.
-fn has_solver() -> bool {
+pub fn has_solver() -> bool {
     let is_there = Solver::default().start().is_ok();
     if !is_there {
         eprintln!("skipped: z3 is not installed");

@@ -18,14 +18,14 @@ use skew_store::Reads;
 
 use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
-use crate::session::database::{Counters, SequenceState, State};
+use crate::session::database::{Counters, Database, SequenceState, State};
 use crate::session::transaction::store_error;
 use crate::storage::World;
 use crate::storage::locks::Owner;
 use crate::types::Datum;
 
 /// What a reset comes back to, beside the store's own checkpoint.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Checkpoint {
     catalog: Arc<Catalog>,
     sequences: FxHashMap<Oid, SequenceState>,
@@ -133,6 +133,24 @@ fn reset(world: &mut World<'_>, seed: u64) -> Result<()> {
     }
     world.db.changed();
     Ok(())
+}
+
+impl Database {
+    /// Another database that is as this one was at its checkpoint. This one is at its checkpoint, too, afterwards.
+    pub fn copy(&self) -> Result<Database> {
+        let copy = Database::new(self.options());
+        let mut state = self.inner.hold();
+        let seed = state.options.seed;
+        state.reset(seed)?;
+        let mut other = copy.inner.hold();
+        other.store = state.store.clone();
+        other.checkpoint = state.checkpoint.clone();
+        other.reset(seed)?;
+        drop(other);
+        state.changed();
+        drop(state);
+        Ok(copy)
+    }
 }
 
 impl State {
