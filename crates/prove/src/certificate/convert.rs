@@ -92,6 +92,7 @@ fn access_of(access: &summary::Access, oids: &[Oid]) -> Access {
             summary::Outcome::Open => Outcome::Open,
         },
         single: access.single,
+        plain: access.plain,
         locks: access.locks,
         looped: access.looped,
         conditional: access.conditional,

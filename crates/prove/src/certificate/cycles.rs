@@ -191,7 +191,6 @@ impl<'s> Following<'s> {
             Apartness::Neighbours | Apartness::Everybody if with_second && kind == Some(Kind::Rw) => return None,
             _ => {}
         }
-        let counts = !self.is_protected(chain.last, step.to);
         let (asks_rw, asks_ww) = start.rule.asks_for();
         let mut names = chain.names.clone();
         if names.len() < 8 {
@@ -201,8 +200,8 @@ impl<'s> Following<'s> {
             equal,
             last: step.to,
             is_second: false,
-            read_writes: chain.read_writes || (asks_rw && counts && kind == Some(Kind::Rw) && !is_ordered),
-            overwrites: chain.overwrites || (asks_ww && counts && kind == Some(Kind::Ww)),
+            read_writes: chain.read_writes || (asks_rw && kind == Some(Kind::Rw) && !is_ordered),
+            overwrites: chain.overwrites || (asks_ww && kind == Some(Kind::Ww)),
             length: (chain.length + 1).min(4),
             ends: with_first && start.rule.apart != Apartness::Locked,
             hits: hit,
@@ -215,10 +214,11 @@ impl<'s> Following<'s> {
         let kind = step.edge.map(|edge| edge.kind);
         let out = self.access(start.out.from);
         let back = step.edge.map(|edge| self.access(edge.to));
-        let is_protected = self.is_protected(chain.last, start.first);
-        if is_protected && matches!(kind, Some(Kind::Rw | Kind::Ww)) {
-            return false;
-        }
+        // Who is serializable with T1 is seen by it.
+        let kind = match kind {
+            Some(_) if self.is_protected(chain.last, start.first) => Some(Kind::Wr),
+            kind => kind,
+        };
         let on_the_way = (chain.read_writes, chain.overwrites);
         if !start.rule.allows(&Allowed { kind, out, back, on_the_way, length: chain.length }) {
             return false;
@@ -317,9 +317,6 @@ impl<'s> Following<'s> {
         if locked && one.0 != FIRST {
             return false;
         }
-        if !locked && self.is_protected(one.1, other.1) {
-            return true;
-        }
         let split = self.access(start.out.from).number;
         // Who runs at another level need not mind a lock: only what T1 has written before, or overwrites, counts.
         let by_rows = locked && !start.rule.mixed;
@@ -400,14 +397,17 @@ fn hits(at: usize, access: &Access, edge: &Edge, by_writing: bool) -> Option<usi
 
 /// Whether an access surely finds its row.
 fn is_sure(way: &Way, at: usize, access: &Access, hits: &[Option<usize>]) -> bool {
-    if access.conditional {
-        return hits.contains(&Some(at));
+    if hits.contains(&Some(at)) {
+        return true;
     }
-    let always = access.outcome == Outcome::Found && !access.looped;
-    always
+    if access.conditional || access.looped {
+        return false;
+    }
+    access.outcome == Outcome::Found
         || hits.iter().flatten().any(|hit| {
             let hit = &way.accesses[*hit];
             access.outcome != Outcome::Missing
+                && access.plain
                 && hit.table == access.table
                 && !hit.row.is_empty()
                 && hit.row.len() == access.row.len()

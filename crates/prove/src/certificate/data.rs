@@ -221,6 +221,8 @@ pub struct Access {
     pub outcome: Outcome,
     /// At most one row is meant.
     pub single: bool,
+    /// A row with these values is found whenever it is there.
+    pub plain: bool,
     /// The row is locked.
     pub locks: bool,
     /// Any number of times.

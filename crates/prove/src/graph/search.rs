@@ -227,17 +227,21 @@ impl Chain<'_, '_> {
         let here = state.classes.node(HERE);
         let (path, first) = (graph.path(here), graph.path(self.first));
         let back = (edge.kind != EdgeKind::Session).then(|| &first.accesses[edge.accesses.1]);
+        // Of two that are serializable with each other the later one sees the earlier one, as if it had read from it.
+        let kind = match edge.kind {
+            EdgeKind::Session => EdgeKind::Session,
+            _ if self.protects(here) && self.protects(self.first) => EdgeKind::WriteRead,
+            kind => kind,
+        };
         let leading = Leading {
             length: state.length,
-            kind: edge.kind,
+            kind,
             out: &first.accesses[self.out.accesses.0],
             back,
             read_writes: state.read_writes,
             overwrites: state.overwrites,
         };
-        let unprotected = !(self.protects(here) && self.protects(self.first));
-        let counts = unprotected || edge.kind == EdgeKind::Session || edge.kind == EdgeKind::WriteRead;
-        if !counts || !self.rules.leads_back(&leading) {
+        if !self.rules.leads_back(&leading) {
             return false;
         }
         let mut classes = state.classes.clone();
@@ -361,13 +365,12 @@ impl Chain<'_, '_> {
             }
             _ => {}
         }
-        let unprotected = !(self.protects(here) && self.protects(edge.to));
+        // That two are serializable with each other says nothing about what others see of them.
         let (read_writes, overwrites) = self.rules.asks_for();
         Some(State {
             classes,
-            read_writes: state.read_writes
-                || (read_writes && edge.kind == EdgeKind::ReadWrite && unprotected && !is_ordered),
-            overwrites: state.overwrites || (overwrites && edge.kind == EdgeKind::WriteWrite && unprotected),
+            read_writes: state.read_writes || (read_writes && edge.kind == EdgeKind::ReadWrite && !is_ordered),
+            overwrites: state.overwrites || (overwrites && edge.kind == EdgeKind::WriteWrite),
             length: state.length + 1,
             must_close: with_first && self.rules.exclusion != Exclusion::Locks,
             entered,
@@ -434,10 +437,6 @@ impl Chain<'_, '_> {
         let locks = self.rules.exclusion == Exclusion::Locks;
         if locks && one.0 != FIRST {
             return false;
-        }
-        // Transactions that the database orders are not concurrent either.
-        if !locks && self.protects(classes.node(one.0)) && self.protects(classes.node(other.0)) {
-            return true;
         }
         let split = self.graph.path(self.first).accesses[self.out.accesses.0].number;
         let by_rows = locks && !self.rules.mixed;
@@ -507,14 +506,18 @@ fn hit(path: &Path, access: usize, edge: &Dependency, writes: bool) -> Vec<usize
 /// Whether an access surely finds its row: always, or because another access to the same row did.
 fn is_sure(path: &Path, at: usize, evidence: &[usize]) -> bool {
     let access = &path.accesses[at];
-    if access.conditional {
-        return evidence.contains(&at);
+    if evidence.contains(&at) {
+        return true;
     }
-    (access.outcome == Outcome::Found && !access.looped)
+    if access.conditional || access.looped {
+        return false;
+    }
+    access.outcome == Outcome::Found
         || evidence.iter().any(|other| {
             let other = &path.accesses[*other];
             // Missing rows are not found again, and a row that was not there may have been inserted.
             access.outcome != Outcome::Missing
+                && access.plain
                 && other.table == access.table
                 && !other.row.is_empty()
                 && access.row.len() == other.row.len()

@@ -190,6 +190,11 @@ impl Robustness {
         if isolation.levels.iter().flatten().any(|level| Axioms::of(*level).is_none()) {
             return None;
         }
+        // Where what is seen is passed on, others would see more of serializable programs than the level says.
+        let passes_on = |level: &Level| matches!(level, Level::Cc | Level::Psi);
+        if isolation.levels.iter().flatten().any(passes_on) {
+            marked.clear();
+        }
         for (at, one) in marked.iter().enumerate() {
             marked[at..].iter().for_each(|other| isolation.serialize(one, other));
         }

@@ -283,6 +283,8 @@ fn surely_inserts(access: &Access) -> bool {
 /// and what may be left out is.
 pub(super) fn follows(found: &Access, access: &Access) -> bool {
     !access.conditional
+        && !access.looped
+        && access.plain
         && access.outcome != Outcome::Missing
         && found.table == access.table
         && !found.row.is_empty()

@@ -95,7 +95,13 @@ impl Summary {
         drop(connection);
         facts.count(&programs, database);
         let paths = programs.iter_mut().flat_map(|program| &mut program.paths);
-        paths.flat_map(|path| &mut path.accesses).for_each(|access| leave_open(access, &facts));
+        for access in paths.flat_map(|path| &mut path.accesses) {
+            leave_open(access, &facts);
+            // What changes may have changed between two statements.
+            let table = facts.table(access.table);
+            let stays = |column: usize| table.is_some_and(|table| table.is_constant(column));
+            access.plain &= access.filtered.is_empty() && access.row.iter().all(|(column, _)| stays(*column));
+        }
         Ok(Summary { programs, facts })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use skew_sql::catalog::{Action, Oid, RelationKind, Table};
+use skew_sql::catalog::{Action, Oid, RelationKind, Table, Trigger, TriggerTime};
 use skew_sql::ir::{self, Assignment, Change, Insert, MergeAction, Plan};
 
 use super::query::{Around, Look, Slot};
@@ -23,6 +23,7 @@ impl Look<'_> {
                 let access = self.changed(&slots, delete.table, AccessKind::Delete);
                 self.state.accesses[access].writes.insert(Cell::Existence);
                 self.cascade(access);
+                self.may_be_kept_back(access);
                 self.returning(delete.returning.as_ref(), &slots, around)
             }
             Change::Merge(merge) => {
@@ -91,6 +92,7 @@ impl Look<'_> {
             self.state.conditional = was;
         }
         self.triggered(table);
+        self.may_be_kept_back(access);
     }
 
     fn write_generated(&mut self, access: usize) {
@@ -194,6 +196,7 @@ impl Look<'_> {
         made.writes.insert(Cell::Existence);
         made.writes.extend((0..columns).filter(|column| !key.contains(column)).map(Cell::Column));
         self.triggered(table);
+        self.may_be_kept_back(access);
         access
     }
 
@@ -267,6 +270,15 @@ impl Look<'_> {
         match self.catalog.relation(table).map(|relation| &relation.kind) {
             Some(RelationKind::Table(table)) => Some(table),
             _ => None,
+        }
+    }
+
+    /// A trigger before a change can leave it out.
+    fn may_be_kept_back(&mut self, access: usize) {
+        let table = self.table(self.state.accesses[access].table);
+        let is_before = |trigger: &Trigger| trigger.each_row && trigger.when != TriggerTime::After;
+        if table.is_some_and(|table| table.triggers.iter().any(|trigger| is_before(trigger))) {
+            self.state.accesses[access].conditional = true;
         }
     }
 

@@ -177,6 +177,8 @@ pub struct Access {
     pub outcome: Outcome,
     /// At most one row has these values.
     pub single: bool,
+    /// A row with these values is found whenever it is there: nothing else decides.
+    pub plain: bool,
     /// FOR UPDATE or FOR NO KEY UPDATE or FOR SHARE: nobody changes what was read until the end.
     pub locks: bool,
     /// It stands in a loop: any number of times.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use skew_sql::catalog::{Catalog, Oid, RelationKind};
 use skew_sql::ir::{self, Access as Range, Expr, ExprKind, JoinKind, KeyValue, LockStrength, LockWait, Plan, Query};
 
+use skew_sql::types::Datum;
+
 use super::formula::Formula;
 use super::terms::State;
 use super::values::keeps_values_apart;
@@ -93,8 +95,10 @@ impl Look<'_> {
             Plan::Cte { cte } => vec![Slot::Values(self.ctes.get(cte).cloned().unwrap_or_default())],
             Plan::Join(join) => self.join(join, around),
             Plan::Filter { input, condition } => {
+                let first = self.state.accesses.len();
                 let slots = self.plan(input, around);
                 self.condition(condition, &slots, around);
+                self.are_not_plain(first);
                 slots
             }
             Plan::Aggregate(aggregate) => self.aggregate(aggregate, around),
@@ -110,7 +114,9 @@ impl Look<'_> {
                 slots
             }
             Plan::ProjectSet { input, calls } => {
+                let first = self.state.accesses.len();
                 let mut slots = self.plan(input, around);
+                self.are_not_plain(first);
                 calls.iter().for_each(|call| _ = self.value(call, &slots, around));
                 slots.push(Slot::Values(calls.iter().map(|_| self.state.unknown()).collect()));
                 slots
@@ -131,16 +137,22 @@ impl Look<'_> {
                 slots
             }
             Plan::Limit(limit) => {
+                let first = self.state.accesses.len();
                 let slots = self.plan(&limit.input, around);
+                if !leaves_one(limit) {
+                    self.are_not_plain(first);
+                }
                 limit.limit.iter().chain(&limit.offset).for_each(|count| _ = self.value(count, &[], around));
                 slots
             }
             Plan::SetOperation { left, right, .. } => {
+                let first = self.state.accesses.len();
                 let count = match self.plan(left, around).into_iter().next() {
                     Some(Slot::Values(values)) => values.len(),
                     _ => 0,
                 };
                 self.plan(right, around);
+                self.are_not_plain(first);
                 vec![Slot::Values((0..count).map(|_| self.state.unknown()).collect())]
             }
             Plan::Lock { input, locks } => {
@@ -163,6 +175,7 @@ impl Look<'_> {
                 order.iter().filter_map(|slot| slots.get(*slot).cloned()).collect()
             }
             Plan::With { ctes, input } => {
+                let first = self.state.accesses.len();
                 for cte in ctes {
                     let values = self.query(&cte.query, around);
                     match &cte.recursive {
@@ -174,6 +187,8 @@ impl Look<'_> {
                         }
                     }
                 }
+                // What nobody asks for may not be looked at.
+                self.are_not_plain(first);
                 self.plan(input, around)
             }
             Plan::Change(change) => self.change(change, around),
@@ -269,6 +284,7 @@ impl Look<'_> {
             values: Vec::new(),
             outcome: Outcome::Open,
             single: false,
+            plain: true,
             locks: false,
             looped: self.state.looped,
             conditional: self.state.conditional,
@@ -277,7 +293,13 @@ impl Look<'_> {
         self.state.accesses.len() - 1
     }
 
+    /// Something else decides about the rows of the accesses from this one on.
+    fn are_not_plain(&mut self, first: usize) {
+        self.state.accesses[first..].iter_mut().for_each(|access| access.plain = false);
+    }
+
     fn join(&mut self, join: &ir::Join, around: Option<&Around<'_>>) -> Vec<Slot> {
+        let first = self.state.accesses.len();
         let mut slots = self.plan(&join.left, around);
         let right = if join.lateral {
             let inner = Around { tuple: &slots, next: around };
@@ -293,6 +315,8 @@ impl Look<'_> {
                 }
             }
         }
+        // Where the other side has no row there is none.
+        self.are_not_plain(first);
         slots.extend(right);
         if let Some(on) = &join.on {
             if join.kind == JoinKind::Inner {
@@ -372,7 +396,7 @@ impl Look<'_> {
                         self.restrict(one.0, Some(one.1), None);
                         self.restrict(other.0, Some(other.1), None);
                     }
-                    (None, None) => {}
+                    (None, None) => self.depend_on_more(tuple),
                 }
             }
             _ => {
@@ -381,12 +405,22 @@ impl Look<'_> {
                 if let [Slot::Row(access)] = tuple {
                     self.state.asked.push((*access, formula));
                 }
+                self.depend_on_more(tuple);
                 for (access, column) in read {
                     self.state.accesses[access].filtered.insert(column);
                 }
                 columns_of(condition, tuple, &mut |access, column| {
                     self.state.accesses[access].filtered.insert(column);
                 });
+            }
+        }
+    }
+
+    /// Something else decides about the rows of a tuple.
+    fn depend_on_more(&mut self, tuple: &[Slot]) {
+        for slot in tuple {
+            if let Slot::Row(access) = slot {
+                self.state.accesses[*access].plain = false;
             }
         }
     }
@@ -420,6 +454,12 @@ impl<'o> Around<'o> {
             _ => self.next?.up(count - 1),
         }
     }
+}
+
+/// Whether one row stays one row: a limit that is written as a number, and nothing is left out.
+fn leaves_one(limit: &ir::Limit) -> bool {
+    let is_number = |count: &Expr| matches!(&count.kind, ExprKind::Const(Datum::Int(1..)));
+    limit.offset.is_none() && limit.limit.as_ref().is_none_or(is_number)
 }
 
 /// The row and column that an expression is, conversions aside that keep values apart.

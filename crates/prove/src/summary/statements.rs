@@ -75,7 +75,8 @@ impl Walk<'_> {
             return vec![(Outcome::Missing, state)];
         }
         let key = self.facts.table(asked.table).map(|table| table.key.clone()).unwrap_or_default();
-        let plain = asked.filtered.is_empty() && asked.row.iter().all(|(column, _)| key.contains(column));
+        let plain =
+            asked.plain && asked.filtered.is_empty() && asked.row.iter().all(|(column, _)| key.contains(column));
         let known = state.known_outcome(access, self.facts, self.stable);
         let name = self.facts.table(asked.table).map_or("row", |table| &table.name).to_owned();
         let mut ways = Vec::new();

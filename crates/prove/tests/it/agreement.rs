@@ -338,6 +338,93 @@ fn what_looks_and_changes_behind_statements_is_suspected() {
     }
 }
 
+/// What the graph took for sure once: that a row is missing, is changed, comes, or is seen by others.
+#[test]
+fn what_decides_besides_the_key_is_not_forgotten() {
+    let body = |name: &str, body: &str| {
+        format!(
+            "CREATE PROCEDURE {name}(p int) LANGUAGE plpgsql AS $$ DECLARE x int; y int; i int; BEGIN {body} END $$;"
+        )
+    };
+    let asks = |name: &str, level: &str| format!("COMMENT ON PROCEDURE {name} IS '@isolation {level}';");
+    let reads_both = "SELECT v INTO x FROM a WHERE id = 1; SELECT v INTO y FROM b WHERE id = 1;";
+    let skew = |found: &str| {
+        let reads_a = format!("{found} IF NOT FOUND THEN {reads_both} UPDATE b SET v = x + p WHERE id = 1; END IF;");
+        let reads_b = format!("{reads_both} UPDATE a SET v = y + p WHERE id = 1;");
+        body("f", &reads_a) + &body("g", &reads_b)
+    };
+    let read_only = |change: &str| {
+        let reads = format!("SELECT v INTO x FROM a WHERE id = 1; {change} UPDATE b SET v = x + p WHERE id = 1;");
+        body("f", &reads) + &body("g", "UPDATE a SET v = p WHERE id = 1;") + &body("h", reads_both)
+    };
+    let fork = body("f", reads_both)
+        + &body("g", "UPDATE a SET v = p WHERE id = 1;")
+        + &body("h", "UPDATE b SET v = p WHERE id = 1;")
+        + &asks("g", "ser")
+        + &asks("h", "ser");
+    let kept_back = "CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+        CREATE TRIGGER no BEFORE INSERT ON c FOR EACH ROW EXECUTE FUNCTION no();"
+        .to_owned()
+        + &body(
+            "f",
+            "INSERT INTO c VALUES (5, 1); SELECT v INTO x FROM a WHERE id = p; UPDATE a SET v = x + 1 WHERE id = 3 - p;",
+        );
+    let ordered = body("f", "SELECT v INTO x FROM a WHERE id = 1; UPDATE b SET v = x + p WHERE id = 1;")
+        + &body("g", "UPDATE a SET v = p WHERE id = 1;")
+        + &body("h", "SELECT v INTO x FROM a WHERE id = 1; UPDATE c SET v = x + p WHERE id = 1;")
+        + &body("k", "SELECT v INTO x FROM c WHERE id = 1; SELECT v INTO y FROM b WHERE id = 1;")
+        + &asks("g", "ser")
+        + &asks("k", "ser");
+    let apps = [
+        // A row is not found for another reason.
+        (skew("SELECT v INTO x FROM c WHERE id = 1 AND p > 100;"), "f(3) | g(4)", Level::Si, true),
+        (skew("SELECT v INTO x FROM c WHERE id = 1 LIMIT 0;"), "f(3) | g(4)", Level::Si, true),
+        (skew("SELECT v INTO x FROM c WHERE id = 1 OFFSET 1;"), "f(3) | g(4)", Level::Si, true),
+        (
+            skew("SELECT v INTO x FROM c CROSS JOIN generate_series(1, p - 3) WHERE id = 1;"),
+            "f(3) | g(4)",
+            Level::Si,
+            true,
+        ),
+        // A row that is there is not changed.
+        (read_only("UPDATE a SET v = 7 WHERE id = 1 AND p > 5;"), "f(3) | g(4) | h(5)", Level::Si, true),
+        (
+            read_only("UPDATE a SET v = (SELECT v FROM c WHERE id = 1) WHERE id = 1 AND v > 5;"),
+            "f(3) | g(4) | h(5)",
+            Level::Si,
+            true,
+        ),
+        (
+            read_only("FOR i IN 1..0 LOOP UPDATE a SET v = 7 WHERE id = 1; END LOOP;"),
+            "f(3) | g(4) | h(5)",
+            Level::Si,
+            true,
+        ),
+        // A trigger keeps a row back.
+        (kept_back, "f(1) | f(2)", Level::Si, true),
+        // Others see one of two that are serializable with each other.
+        (fork, "f(3) | f(4) | g(5) | h(6)", Level::Psi, true),
+        (ordered, "f(1) | g(2) | h(3) | k(4)", Level::Si, false),
+    ];
+    for (text, client, level, sessions) in apps {
+        let tables = ["a", "b", "c"].map(|name| {
+            format!(
+                "CREATE TABLE {name} (id int PRIMARY KEY, v int NOT NULL); INSERT INTO {name} VALUES (1, 0), (2, 0);"
+            )
+        });
+        let (database, app) = load(&(tables.concat() + &text));
+        let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+        let client = Client::parse(client).expect("a client");
+        let world = World { database: &database, app: &app, clients: &[client], watch: Watch::start(HOUR) };
+        assert!(matches!(world.search(level), Seen::Broken(..)), "{level}: {text}");
+        let question = Question { sessions, ..Question::default() };
+        assert!(!robustness.cycles(level, &question).suspects.is_empty(), "{level}: {text}");
+        let solved = robustness.solve(level, &question, tries());
+        let is_proved = matches!(solved, Some(Ok(solved)) if solved.proof.is_some());
+        assert!(!is_proved, "{level}: {text}");
+    }
+}
+
 #[test]
 fn what_commits_in_the_middle_is_not_robust() {
     let text = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL);
