@@ -163,7 +163,8 @@ impl Robustness {
             Ok(rules) => rules,
             Err(program) => {
                 let Program { name, level: own, .. } = &summary.programs[program];
-                let limit = format!("{name} at {}, which the graph does not know beside others", own.unwrap_or(level));
+                let beside = if own.is_some_and(|own| own != level) { " beside others" } else { "" };
+                let limit = format!("{name} at {}, which the graph does not know{beside}", own.unwrap_or(level));
                 return Searched { limit: Some(limit), ..Searched::default() };
             }
         };

@@ -8,9 +8,11 @@ use std::process::{Child, Command};
 
 use skew_model::Level;
 use skew_prove::confirm::replay::{Replayed, replay};
+use skew_prove::robust::answer::Effort;
+use skew_prove::robust::{Question, Robustness};
 
 use crate::confirm::{OVERDRAFT, READ_ONLY, found};
-use crate::example;
+use crate::{example, load};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
@@ -73,6 +75,20 @@ fn what_read_committed_shows_a_postgresql_shows() {
     let app = example("smallbank.sql");
     let (found, _) = found(&app, Level::Si, READ_ONLY);
     assert_eq!(replay(&server.url(), &app, &found), Ok(Replayed::Same));
+}
+
+/// TPC-C is published to be serializable at SI (Fekete and others 2005). With deliveries of all districts in one transaction
+/// it is not, and PostgreSQL's REPEATABLE READ does what was found.
+#[test]
+fn deliveries_of_all_districts_are_not_serializable_on_a_postgresql_either() {
+    let Some(server) = Server::start() else { return };
+    let text = example("tpcc.sql");
+    let (database, app) = load(&text);
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    let answer = robustness.answer(&database, &app, Level::Si, &Question::default(), &[], Effort::default());
+    let found = answer.expect("it runs").found;
+    let (_, run) = found.first().expect("a run");
+    assert_eq!(replay(&server.url(), &text, run), Ok(Replayed::Same), "{}", run.client_text());
 }
 
 /// A PostgreSQL of the test's own, which ends with it.
