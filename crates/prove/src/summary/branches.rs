@@ -16,7 +16,7 @@ impl Walk<'_> {
         states: Vec<State>,
     ) -> Vec<State> {
         let Some(((condition, body), rest)) = branches.split_first() else {
-            return self.statements(otherwise, states);
+            return if self.together { self.maybe(otherwise, states) } else { self.statements(otherwise, states) };
         };
         let mut done = Vec::new();
         for state in states {
@@ -71,7 +71,7 @@ impl Walk<'_> {
 
     /// ASSERT: whose condition is not true is not seen.
     pub(super) fn hold(&mut self, condition: &Expression, line: u32, state: State) -> Vec<State> {
-        if state.conditional {
+        if state.conditional || state.looped {
             let mut state = state;
             self.expression(condition, line, &mut state);
             return vec![state];
@@ -125,7 +125,12 @@ impl Walk<'_> {
         let looking: Vec<usize> = (first..state.accesses.len()).filter(looking).collect();
         let is_plain = |asked: &super::Access| {
             let only_these = asked.row.iter().all(|(column, _)| asked.ranged.contains(column));
-            only_these && asked.filtered.is_empty() && asked.extreme.is_none() && !asked.conditional && !asked.looped
+            only_these
+                && asked.plain
+                && asked.filtered.is_empty()
+                && asked.extreme.is_none()
+                && !asked.conditional
+                && !asked.looped
         };
         match looking[..] {
             [access] if outcome == Outcome::Open && !self.together && is_plain(&state.accesses[access]) => {

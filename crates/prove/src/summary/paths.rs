@@ -165,8 +165,8 @@ impl Walk<'_> {
                 states
             }
             StatementKind::Raise(raise) if raise.level == skew_sql::plpgsql::ast::Severity::Exception => {
-                // What ends in an error is seen by nobody; in a part that may be left out, it is.
-                states.retain(|state| state.conditional);
+                // What ends in an error is seen by nobody; in a part that may be left out, also by a loop, it is.
+                states.retain(|state| state.conditional || state.looped);
                 states
             }
             StatementKind::Assert { condition, .. } => {

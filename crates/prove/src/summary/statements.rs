@@ -16,7 +16,7 @@ impl Walk<'_> {
         let strict = into.is_some_and(|into| into.strict);
         let mut done = Vec::new();
         for (outcome, mut state) in self.outcomes(first, state) {
-            if strict && outcome == Outcome::Missing && !state.conditional {
+            if strict && outcome == Outcome::Missing && !state.conditional && !state.looped {
                 continue;
             }
             if let Some(into) = into {

@@ -353,6 +353,12 @@ fn what_decides_besides_the_key_is_not_forgotten() {
         let reads_b = format!("{reads_both} UPDATE a SET v = y + p WHERE id = 1;");
         body("f", &reads_a) + &body("g", &reads_b)
     };
+    let skew_in = |before: &str, after: &str| {
+        let reads_a = format!("{before} {reads_both} UPDATE b SET v = x + p WHERE id = 1; {after}");
+        body("f", &reads_a) + &body("g", &format!("{reads_both} UPDATE a SET v = y + p WHERE id = 1;"))
+    };
+    let no_error = "FOR i IN 1..p - 5 LOOP RAISE EXCEPTION 'no'; END LOOP;";
+    let no_return = "FOR i IN 1..1 LOOP IF p > 0 THEN NULL; ELSE RETURN; END IF;";
     let read_only = |change: &str| {
         let reads = format!("SELECT v INTO x FROM a WHERE id = 1; {change} UPDATE b SET v = x + p WHERE id = 1;");
         body("f", &reads) + &body("g", "UPDATE a SET v = p WHERE id = 1;") + &body("h", reads_both)
@@ -386,6 +392,9 @@ fn what_decides_besides_the_key_is_not_forgotten() {
             Level::Si,
             true,
         ),
+        // A loop is never entered, a branch not taken.
+        (skew_in(no_error, ""), "f(3) | g(4)", Level::Si, true),
+        (skew_in(no_return, "END LOOP;"), "f(3) | g(4)", Level::Si, true),
         // A row that is there is not changed.
         (read_only("UPDATE a SET v = 7 WHERE id = 1 AND p > 5;"), "f(3) | g(4) | h(5)", Level::Si, true),
         (
