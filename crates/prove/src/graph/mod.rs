@@ -15,8 +15,15 @@ pub mod rules;
 pub mod search;
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use crate::summary::{Path, Summary};
+
+/// So long a graph is made and searched. Few programs come near it: it is there so that nothing hangs.
+const MOST_TIME: Duration = Duration::from_secs(6);
+
+/// So many dependencies are kept; more need gigabytes.
+const MOST_EDGES: usize = 2_000_000;
 
 /// A way through a program, by numbers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -42,6 +49,13 @@ pub struct Graph<'s> {
     parts: Vec<classes::Parts>,
     /// Whether two can write one row without seeing each other.
     writers: Writers,
+    /// The limit that was hit: dependencies are missing.
+    pub limit: Option<String>,
+    started: Instant,
+}
+
+fn time_limit() -> String {
+    format!("{} s for the graph", MOST_TIME.as_secs())
 }
 
 /// Whether two transactions can write one row without one of them seeing the other.
@@ -65,14 +79,36 @@ impl<'s> Graph<'s> {
             .iter()
             .flat_map(|&program| (0..summary.programs[program].paths.len()).map(move |path| Node { program, path }))
             .collect();
-        let mut graph = Graph { summary, nodes, edges: Vec::new(), steps: Vec::new(), parts: Vec::new(), writers };
+        let (edges, steps, parts) = (Vec::new(), Vec::new(), Vec::new());
+        let started = Instant::now();
+        let mut graph = Graph { summary, nodes, edges, steps, parts, writers, limit: None, started };
         let mut texts = BTreeMap::new();
         let parts = (0..graph.nodes.len()).map(|node| classes::Parts::of(graph.path(node), &summary.facts, &mut texts));
         graph.parts = parts.collect();
         let accesses = edges::by_table(&graph);
-        graph.edges = (0..graph.nodes.len()).map(|node| edges::leaving(&graph, node, &accesses)).collect();
-        graph.steps = (0..graph.nodes.len()).map(|node| edges::different(&graph, node)).collect();
+        let mut count = 0;
+        for node in 0..graph.nodes.len() {
+            graph.limit = graph.limit.take().or_else(|| graph.limit_at(count));
+            // What is not known any more leaves cycles out, and the limit says so.
+            let leaving = if graph.limit.is_none() { edges::leaving(&graph, node, &accesses) } else { Vec::new() };
+            count += leaving.len();
+            graph.edges.push(leaving);
+            graph.steps.push(edges::different(&graph, node));
+        }
         graph
+    }
+
+    /// The limit that so many dependencies hit, or the time that they have taken: half of it is for the search.
+    fn limit_at(&self, edges: usize) -> Option<String> {
+        if edges > MOST_EDGES {
+            return Some(format!("{MOST_EDGES} dependencies between ways through programs"));
+        }
+        (self.started.elapsed() > MOST_TIME / 2).then(time_limit)
+    }
+
+    /// Whether the time for it is over.
+    fn is_over(&self) -> bool {
+        self.started.elapsed() > MOST_TIME
     }
 
     /// The dependencies of one node on another one.

@@ -9,12 +9,11 @@
 //! are neighbours in the cycle there is a shorter one.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::{Duration, Instant};
 
-use crate::graph::Graph;
 use crate::graph::classes::{Classes, surely_inserts};
 use crate::graph::edges::Dependency;
 use crate::graph::rules::{Exclusion, Leading, Rules};
+use crate::graph::{Graph, time_limit};
 use crate::summary::{Access, AccessKind, Cell, Outcome, Path};
 use crate::suspect::{Edge, EdgeKind, Place, Suspect, SuspectCall};
 
@@ -33,9 +32,6 @@ const MOST_STATES_IN_ALL: usize = 1_000_000;
 const MANY_NODES: usize = 120;
 const MOST_SUSPECTS: usize = 100;
 
-/// So long is searched. Few programs come near it: it is there so that nothing hangs.
-const MOST_TIME: Duration = Duration::from_secs(8);
-
 /// What was found.
 #[derive(Clone, Debug, Default)]
 pub struct Searched {
@@ -53,10 +49,9 @@ pub struct Searched {
 /// themselves.
 pub fn search(graph: &Graph<'_>, all_rules: &BTreeMap<usize, Rules>, is_protected: &dyn Fn(usize) -> bool) -> Searched {
     let rules_of = |node: usize| &all_rules[&graph.nodes[node].program];
-    let mut searched = Searched::default();
+    let mut searched = Searched { limit: graph.limit.clone(), ..Searched::default() };
     let mut found: BTreeMap<String, Suspect> = BTreeMap::new();
     let is_enough = |found: &BTreeMap<String, Suspect>| graph.nodes.len() > MANY_NODES && found.len() >= MOST_SUSPECTS;
-    let started = Instant::now();
     'all: for first in 0..graph.nodes.len() {
         for out in graph.edges[first].iter().filter(|edge| edge.kind == EdgeKind::ReadWrite) {
             let protected = is_protected(graph.nodes[first].program) && is_protected(graph.nodes[out.to].program);
@@ -66,8 +61,8 @@ pub fn search(graph: &Graph<'_>, all_rules: &BTreeMap<usize, Rules>, is_protecte
             }
             let mut chain = Chain { graph, rules, is_protected, first, out, states: Vec::new() };
             let Some(start) = chain.start() else { continue };
-            if started.elapsed() > MOST_TIME {
-                searched.limit = Some(format!("{} s for the graph", MOST_TIME.as_secs()));
+            if graph.is_over() {
+                searched.limit = Some(time_limit());
                 break 'all;
             }
             searched.pairs += 1;

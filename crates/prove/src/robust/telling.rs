@@ -80,10 +80,14 @@ fn program_of(program: &crate::summary::Program, question: &Question) -> RobustP
     }
 }
 
-/// Which programs can depend on which: the edges between all ways through them, those about the same together.
+/// Which programs can depend on which: the edges between all ways through them, those about the same together. None if there
+/// are too many to list.
 fn dependencies(summary: &Summary) -> Vec<Dependency> {
     let all: Vec<usize> = (0..summary.programs.len()).collect();
     let graph = Graph::of(summary, &all);
+    if graph.limit.is_some() {
+        return Vec::new();
+    }
     let mut found: BTreeMap<(usize, usize, DependencyKind, String), Vec<(StatementAt, StatementAt)>> = BTreeMap::new();
     for (node, edges) in graph.edges.iter().enumerate() {
         for edge in edges {
