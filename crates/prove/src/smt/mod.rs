@@ -9,6 +9,7 @@ pub mod encode;
 pub mod formula;
 mod meetings;
 pub mod model;
+mod process;
 pub mod proof;
 pub mod recorded;
 pub mod search;
@@ -69,6 +70,9 @@ pub fn solve(
         return Ok(Solved { limit, ..Solved::default() });
     }
     let graph = Graph::with(summary, programs, isolation.writers());
+    if graph.limit.is_some() {
+        return Ok(Solved { limit: graph.limit, ..Solved::default() });
+    }
     let mut solved = Solved { proof: proof::by_induction(solver, &graph, isolation)?, ..Solved::default() };
     if let Some(proof) = &solved.proof {
         solved.scripts = proof.scripts.clone();

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use easy_smt::{Context, ContextBuilder, Response, SExpr};
-
 use super::formula::Formula;
+use super::process::{Failure, Process, parts};
 
 /// Which solver, and how long it may think about one question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,30 +90,32 @@ impl Solver {
         let program = self.kind.program();
         let left = self.until.map_or(self.time, |until| until.saturating_duration_since(Instant::now()).min(self.time));
         let milliseconds = left.as_millis().max(1);
-        let arguments = match self.kind {
-            SolverKind::Z3 => vec!["-smt2".into(), "-in".into(), format!("-t:{milliseconds}")],
+        let mut command = Command::new(program);
+        match self.kind {
+            SolverKind::Z3 => command.args(["-smt2", "-in", &format!("-t:{milliseconds}")]),
             SolverKind::Cvc5 => {
-                vec![
-                    "--quiet".into(),
-                    "--lang=smt2".into(),
-                    "--incremental".into(),
-                    format!("--tlimit-per={milliseconds}"),
-                ]
+                command.args(["--quiet", "--lang=smt2", "--incremental", &format!("--tlimit-per={milliseconds}")])
             }
         };
-        let started = ContextBuilder::new().solver(program).solver_args(arguments).build();
-        let mut context = started.map_err(|error| NoSolver(why_not(program, &error)))?;
-        let told = context.set_logic("QF_LRA").and_then(|()| context.set_option(":produce-models", context.true_()));
-        told.map_err(|error| NoSolver(why_not(program, &error)))?;
-        Ok(Conversation {
-            context,
-            lines: vec!["(set-logic QF_LRA)".to_owned()],
+        let process = Process::start(command).map_err(|error| NoSolver(why_not(program, &error)))?;
+        let mut conversation = Conversation {
+            process,
+            untold: String::new(),
+            unanswered: 0,
+            lines: Vec::new(),
             broken: None,
             answer: Said::Unknown("nothing was asked".to_owned()),
+            time: self.time,
             until: self.until,
-        })
+        };
+        OPTIONS.into_iter().for_each(|option| conversation.send(option));
+        conversation.tell("(set-logic QF_LRA)".to_owned());
+        Ok(conversation)
     }
 }
+
+/// What comes before everything else: each command is answered, and there are values after an answer.
+const OPTIONS: [&str; 2] = ["(set-option :print-success true)", "(set-option :produce-models true)"];
 
 fn why_not(program: &str, error: &io::Error) -> String {
     match error.kind() {
@@ -127,14 +129,22 @@ fn why_not(program: &str, error: &io::Error) -> String {
 /// The limit that is hit most.
 pub(super) const TIME: &str = "the solver's time";
 
+/// A solver keeps its time by itself; one that does not is ended so much later.
+const GRACE: Duration = Duration::from_millis(1_000);
+
 /// A solver that is being told things.
 pub struct Conversation {
-    context: Context,
+    process: Process,
+    /// What it will be told with the next question.
+    untold: String,
+    /// So many commands it has not yet said to have understood.
+    unanswered: usize,
     lines: Vec<String>,
     /// The solver has gone, and why.
     broken: Option<String>,
     /// What it said last.
     answer: Said,
+    time: Duration,
     until: Option<Instant>,
 }
 
@@ -171,11 +181,12 @@ impl Conversation {
         self.answer = match &self.broken {
             Some(why) => Said::Unknown(why.clone()),
             None if self.until.is_some_and(|until| until <= Instant::now()) => Said::Unknown(TIME.to_owned()),
-            None => match self.context.check() {
-                Ok(Response::Sat) => Said::Sat,
-                Ok(Response::Unsat) => Said::Unsat,
-                Ok(Response::Unknown) => Said::Unknown(TIME.to_owned()),
-                Err(error) => Said::Unknown(self.breaks(&error)),
+            None => match self.question("(check-sat)").as_deref() {
+                Ok("sat") => Said::Sat,
+                Ok("unsat") => Said::Unsat,
+                Ok("unknown" | "timeout") => Said::Unknown(TIME.to_owned()),
+                Ok(other) => Said::Unknown(self.breaks(not_understood(other))),
+                Err(why) => Said::Unknown(why.clone()),
             },
         };
         self.answer.clone()
@@ -183,20 +194,37 @@ impl Conversation {
 
     /// What names stand for, after [`Said::Sat`].
     pub fn values(&mut self, names: &[String]) -> BTreeMap<String, String> {
-        if names.is_empty() {
+        if names.is_empty() || self.broken.is_some() {
             return BTreeMap::new();
         }
-        let asked: Vec<SExpr> = names.iter().map(|name| self.context.atom(name.as_str())).collect();
-        match self.context.get_value(asked) {
-            Ok(values) => {
-                let text = |expr: SExpr| self.context.display(expr).to_string();
-                values.into_iter().map(|(name, value)| (text(name), text(value))).collect()
-            }
-            Err(error) => {
-                self.breaks(&error);
-                BTreeMap::new()
+        let Ok(answer) = self.question(&format!("(get-value ({}))", names.join(" "))) else { return BTreeMap::new() };
+        let pairs = parts(&answer).into_iter().map(parts);
+        let values: Option<BTreeMap<String, String>> = pairs
+            .map(|pair| match pair[..] {
+                [name, value] => Some((name.to_owned(), value.to_owned())),
+                _ => None,
+            })
+            .collect();
+        values.unwrap_or_else(|| {
+            self.breaks(not_understood(&answer));
+            BTreeMap::new()
+        })
+    }
+
+    /// What it says to a question, after it has understood all that comes before it.
+    fn question(&mut self, question: &str) -> Result<String, String> {
+        let now = Instant::now();
+        let until = now.checked_add(self.time).into_iter().chain(self.until).min().unwrap_or(now) + GRACE;
+        self.untold.push_str(question);
+        self.untold.push('\n');
+        self.process.tell(std::mem::take(&mut self.untold));
+        for _ in 0..std::mem::take(&mut self.unanswered) {
+            let answer = self.process.answer(until).map_err(|failure| self.fails(failure))?;
+            if answer != "success" {
+                return Err(self.breaks(not_understood(&answer)));
             }
         }
+        self.process.answer(until).map_err(|failure| self.fails(failure))
     }
 
     /// All that it was told, as a script of its own, with what it said about it.
@@ -215,26 +243,38 @@ impl Conversation {
     }
 
     fn tell(&mut self, line: String) {
-        if self.broken.is_none() {
-            let command = self.context.atom(line.as_str());
-            let told = self.context.raw_send(command).and_then(|()| self.context.raw_recv());
-            match told {
-                Ok(answer) if self.context.get_atom(answer) == Some("success") => {}
-                Ok(answer) => {
-                    let answer = self.context.display(answer).to_string();
-                    self.broken = Some(format!("what the solver said: {answer}"));
-                }
-                Err(error) => _ = self.breaks(&error),
-            }
-        }
+        self.send(&line);
         self.lines.push(line);
     }
 
-    fn breaks(&mut self, error: &io::Error) -> String {
-        let why = format!("the solver, which has gone ({error})");
+    fn send(&mut self, line: &str) {
+        if self.broken.is_none() {
+            self.untold.push_str(line);
+            self.untold.push('\n');
+            self.unanswered += 1;
+        }
+    }
+
+    fn fails(&mut self, failure: Failure) -> String {
+        self.breaks(match failure {
+            Failure::Late => format!("{TIME}: it did not answer, and was ended"),
+            Failure::Gone => "the solver, which has gone".to_owned(),
+            Failure::Flood => "the solver, which says too much".to_owned(),
+        })
+    }
+
+    /// Nothing more is asked.
+    fn breaks(&mut self, why: String) -> String {
+        self.process.end();
         self.broken = Some(why.clone());
         why
     }
+}
+
+/// An answer that is none, shortened.
+fn not_understood(answer: &str) -> String {
+    let words: String = answer.chars().take(200).collect();
+    format!("what the solver said: {words}")
 }
 
 impl Script {
