@@ -96,9 +96,11 @@ pub(super) fn confirm_all(
     let is_found = |answer: &Option<Confirmation>| matches!(answer, Some(Confirmation::Found(_)));
     for is_first in [true, false] {
         for (search, answer) in searches.iter_mut().zip(&mut answers) {
-            if started.elapsed() > together || is_found(answer) {
+            let left = together.saturating_sub(started.elapsed());
+            if left.is_zero() || is_found(answer) {
                 continue;
             }
+            search.limits.time = each.time.min(search.spent + left);
             *answer = Some(if is_first { search.first_look(ground)? } else { search.look(ground)? });
             if is_found(answer) && !all {
                 ground.leave()?;

@@ -1,6 +1,6 @@
 //! The answer at one level: what the graph says, and what runs show of it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use skew_model::Level;
 use skew_sql::app::App;
@@ -19,7 +19,7 @@ use crate::suspect::Suspect;
 pub struct Effort {
     /// How much for one suspect.
     pub each: Limits,
-    /// How long for one level.
+    /// How long for one level: for runs and for the solver together.
     pub level: Duration,
     /// All of them, not only until one is found.
     pub all: bool,
@@ -45,7 +45,7 @@ impl Default for Effort {
     fn default() -> Effort {
         Effort {
             each: Limits::default(),
-            level: Duration::from_secs(10),
+            level: Duration::from_secs(30),
             all: false,
             engine: Engine::default(),
             solver: Solver::default(),
@@ -111,7 +111,7 @@ impl Robustness {
         stronger: &[(Suspect, Found)],
         effort: Effort,
     ) -> Result<Answer> {
-        let verdict = Verdict::Serializable;
+        let (verdict, started) = (Verdict::Serializable, Instant::now());
         let mut answer =
             Answer { level, verdict, found: Vec::new(), possible: Vec::new(), no_solver: None, scripts: Vec::new() };
         let summary = self.summary(level);
@@ -121,7 +121,7 @@ impl Robustness {
         }
         answer.found = stronger.iter().filter(|(_, found)| found.level.implies(level)).cloned().collect();
         let app = with_levels(app, question);
-        let mut trial = Trial { database, app: &app, effort, answer };
+        let mut trial = Trial { database, app: &app, effort, answer, started };
         let limit = match self.ask_graph(level, question, effort.engine) {
             Asked::Robust(by) => {
                 trial.answer.verdict = match trial.answer.found.is_empty() {
@@ -132,7 +132,10 @@ impl Robustness {
                 return Ok(trial.answer);
             }
             Asked::Suspects(suspects, limit) => {
-                self.try_all(&mut trial, suspects, effort.all, |_| true)?;
+                // The solver and what it suspects have to come to their turn, too.
+                let left = trial.left();
+                let time = if self.can_ask_solver(level, question, effort.engine) { left / 2 } else { left };
+                self.try_all(&mut trial, suspects, time, effort.all, |_| true)?;
                 limit
             }
         };

@@ -1,6 +1,8 @@
 //! Who is asked about a level, in order of cost: the graph, runs of what it suspects, the solver, runs of what that one
 //! suspects.
 
+use std::time::{Duration, Instant};
+
 use skew_model::Level;
 use skew_sql::app::App;
 use skew_sql::error::Result;
@@ -30,6 +32,14 @@ pub(super) struct Trial<'a> {
     pub(super) app: &'a App,
     pub(super) effort: Effort,
     pub(super) answer: Answer,
+    pub(super) started: Instant,
+}
+
+impl Trial<'_> {
+    /// How much time is left for the level.
+    pub(super) fn left(&self) -> Duration {
+        self.effort.level.saturating_sub(self.started.elapsed())
+    }
 }
 
 impl Robustness {
@@ -48,11 +58,12 @@ impl Robustness {
         }
     }
 
-    /// Looks for runs of suspects.
+    /// Looks for runs of suspects, for so long.
     pub(super) fn try_all(
         &self,
         trial: &mut Trial<'_>,
         suspects: Vec<Suspect>,
+        time: Duration,
         all: bool,
         is_allowed: impl Fn(&Found) -> bool,
     ) -> Result<()> {
@@ -62,7 +73,7 @@ impl Robustness {
             true => vec![None; suspects.len()],
             false => {
                 let (summary, each) = (self.summary(answer.level), effort.each);
-                confirm_all(trial.database, trial.app, summary, &suspects, each, effort.level, all)?
+                confirm_all(trial.database, trial.app, summary, &suspects, each, time, all)?
             }
         };
         for (suspect, confirmation) in suspects.into_iter().zip(tried) {
@@ -82,7 +93,14 @@ impl Robustness {
         Ok(())
     }
 
-    /// What the solver says about a level.
+    /// Whether the solver can be asked about a level.
+    pub(super) fn can_ask_solver(&self, level: Level, question: &Question, engine: Engine) -> bool {
+        engine != Engine::Graph
+            && self.commits_in_the_middle(level).is_none()
+            && self.isolation(level, question).is_some()
+    }
+
+    /// What the solver says about a level, within the time for it.
     pub fn solve(
         &self,
         level: Level,
@@ -96,7 +114,7 @@ impl Robustness {
         let by_rows = (question.dependencies == Dependencies::Rows).then(|| self.summary(level).by_rows());
         let summary = by_rows.as_ref().unwrap_or(self.summary(level));
         let programs = question.asks_about(summary);
-        let solver = effort.solver.within(effort.level.max(effort.solver.time));
+        let solver = effort.solver.within(effort.level);
         Some(solve(&solver, summary, &programs, &isolation, level, Bounds::default()))
     }
 
@@ -108,7 +126,9 @@ impl Robustness {
         limit: Option<String>,
     ) -> Result<Option<String>> {
         let level = trial.answer.level;
-        let Some(solved) = self.solve(level, question, trial.effort) else {
+        // What it suspects is executed in the rest of the time.
+        let effort = Effort { level: trial.left() * 2 / 3, ..trial.effort };
+        let Some(solved) = self.solve(level, question, effort) else {
             // Nobody else knows about pairs.
             let is_about_pairs = !question.pairs.is_empty() && self.commits_in_the_middle(level).is_none();
             let unknown =
@@ -158,7 +178,8 @@ impl Robustness {
         });
         // A run that is not within the level is not the last one to try.
         let all = trial.effort.all || question.is_written_out();
-        self.try_all(trial, suspects, all, is_allowed)?;
+        let left = trial.left();
+        self.try_all(trial, suspects, left, all, is_allowed)?;
         for (suspect, reason) in &mut trial.answer.possible {
             if let (Some(example), false) = (models.told.get(&signature(suspect)), reason.is_empty()) {
                 reason.push_str(&format!("; the solver thinks of {example}"));

@@ -8,7 +8,7 @@ use skew_sql::error::Result;
 use super::answer::is_known;
 use super::engines::{Trial, signature};
 use super::{Dependencies, Question, Robustness};
-use crate::confirm::{Found, confirm_model, told};
+use crate::confirm::{Found, Limits, confirm_model, told};
 use crate::graph::Graph;
 use crate::smt::model::model;
 use crate::suspect::Suspect;
@@ -26,7 +26,7 @@ pub(super) struct Models {
 }
 
 impl Robustness {
-    /// Asks for values and runs them, within half of the time that there is for the level.
+    /// Asks for values and runs them, within half of the time that is left for the level.
     pub(super) fn try_models(
         &self,
         trial: &mut Trial<'_>,
@@ -34,6 +34,7 @@ impl Robustness {
         suspects: &[Suspect],
         is_allowed: impl Fn(&Found) -> bool,
     ) -> Result<Models> {
+        let time = trial.left() / 2;
         let (effort, answer) = (trial.effort, &mut trial.answer);
         let mut models = Models::default();
         let Some(isolation) = self.isolation(answer.level, question) else { return Ok(models) };
@@ -41,7 +42,8 @@ impl Robustness {
         let by_rows = (question.dependencies == Dependencies::Rows).then(|| summary.by_rows());
         let asked = by_rows.as_ref().unwrap_or(summary);
         let graph = Graph::with(asked, &question.asks_about(asked), isolation.writers());
-        let (started, time) = (Instant::now(), effort.level / 2);
+        let started = Instant::now();
+        let each = Limits { time: effort.each.time.min(time), ..effort.each };
         let solver = effort.solver.within(time);
         let mut open: Vec<(String, Suspect)> = Vec::new();
         for suspect in suspects.iter().chain(answer.possible.iter().map(|(suspect, _)| suspect)) {
@@ -59,7 +61,7 @@ impl Robustness {
             let Ok(found) = model(&solver, &graph, &isolation, &suspect) else { break };
             let Some(model) = found else { continue };
             models.told.insert(name.clone(), told(trial.database, summary, &suspect, &model));
-            let ran = confirm_model(trial.database, trial.app, summary, (&suspect, &model), effort.each)?;
+            let ran = confirm_model(trial.database, trial.app, summary, (&suspect, &model), each)?;
             let Some(found) = ran.filter(|found| is_allowed(found)) else { continue };
             models.found.push(name);
             if !is_known(&answer.found, &found) {

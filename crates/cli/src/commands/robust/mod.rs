@@ -121,8 +121,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum)]
     show: Option<Show>,
 
-    /// Look for a run of a cycle for so many seconds at most, and five times as long for a level
-    #[arg(long, value_name = "SECONDS", default_value_t = 2)]
+    /// Work on a level for so many seconds at most, and look for a run of one cycle for a quarter of it
+    #[arg(long, value_name = "SECONDS", default_value_t = 9)]
     max_time: u64,
 
     #[command(flatten)]
@@ -307,9 +307,10 @@ impl Asked {
     }
 
     fn answers(&self, name: &str, levels: &[Level], arguments: &Arguments) -> Result<Vec<Answer>, String> {
-        let each = Limits { time: Duration::from_secs(arguments.max_time), ..Limits::default() };
+        let level = Duration::from_secs(arguments.max_time);
+        let each = Limits { time: level / 4, ..Limits::default() };
         let (engine, solver) = (arguments.solver.engine(), arguments.solver.solver());
-        let effort = Effort { each, level: each.time * 5, all: arguments.all, engine, solver };
+        let effort = Effort { each, level, all: arguments.all, engine, solver };
         let progress = Progress::new();
         let mut answers: Vec<Answer> = Vec::new();
         let mut found: Vec<(Suspect, Found)> = Vec::new();

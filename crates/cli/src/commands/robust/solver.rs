@@ -33,7 +33,7 @@ pub(super) struct SolverArguments {
     #[arg(long, value_enum, default_value_t = SolverName::Z3)]
     solver: SolverName,
 
-    /// The solver thinks about one question for so many seconds at most
+    /// The solver thinks about one question for so many seconds at most, within --max-time
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     solver_time: u64,
 
