@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use skew_prove::certificate::data::Script;
-use skew_prove::certificate::{Certificate, check, is_of};
+use skew_prove::certificate::{Certificate, Checked, Unproved, check, is_of};
 use skew_prove::robust::Robustness;
 use skew_prove::smt;
 use skew_prove::smt::solver::{NoSolver, Said, Solver};
@@ -21,14 +21,16 @@ use crate::output;
 ///
 /// `skew robust --certificate FILE` writes what its answers rest on. This derives every dependency anew from what the
 /// certificate says that programs do, and follows all chains of them in the simplest way; questions to a solver are asked
-/// again. With --app it also reads the application's file, and compares what programs do.
+/// again. With --app it also reads the application's file, and compares what programs do and what a solver is to be asked:
+/// without it, what rests on a solver's answers is not known.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   skew robust bank.sql --certificate bank.cert.json
   skew certify bank.cert.json --app bank.sql
 
-Exit codes: 0 it shows what it says, 1 it does not, 2 bad input or usage.")]
+Exit codes: 0 it shows what it says, 1 it does not, 2 bad input or usage, 3 not known: there is no solver to ask, it does
+not answer, or without --app nobody knows that it was asked the right questions.")]
 pub(crate) struct Arguments {
     /// The certificate
     file: PathBuf,
@@ -51,32 +53,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let text = std::fs::read_to_string(&arguments.file).map_err(|error| format!("{name}: {error}"))?;
     let certificate = Certificate::from_json(&text).map_err(|error| format!("{name}: {error}"))?;
     let solver = Solver::new(arguments.solver.kind(), Duration::from_secs(arguments.max_time));
-    let verified = check(&certificate, &|script| ask(&solver, script)).and_then(|checked| {
+    let verified = check(&certificate, &|script| ask(&solver, script)).and_then(|mut checked| {
         if let Some(app) = &arguments.app {
             let script = read_script(app)?;
             let (database, app) = load(&script)?;
             let robustness = Robustness::of(&database, &app)
                 .map_err(|error| format!("{}: {}", script.name, error.fields().message))?;
-            is_of(&certificate, &robustness).map_err(|error| format!("it is not about {}: {error}", script.name))?;
+            let open = is_of(&certificate, &robustness);
+            let open = open.map_err(|error| format!("it is not about {}: {error}", script.name))?;
+            // What could be compared is not only believed any more.
+            if open.is_empty() {
+                checked.believed.clear();
+            }
+            // One reason is enough.
+            if checked.open.is_empty() {
+                checked.open = open;
+            }
         }
         Ok(checked)
     });
     let mut out = String::new();
     let ending = match verified {
         Ok(checked) => {
-            for line in &checked.lines {
-                let _ = writeln!(out, "  {line}");
-            }
-            let about = match &arguments.app {
-                Some(app) => format!("what programs do is what {} says", app.display()),
-                None => format!("what programs do is taken as it stands (--app {} compares it)", certificate.file),
-            };
-            let _ = writeln!(out, "  {about}");
-            for (one, other) in &certificate.pairs {
-                let _ = writeln!(out, "  if {one} and {other} are serializable with each other");
-            }
-            let _ = writeln!(out, "{name}: every run is serializable at {}", checked.levels.join(", "));
-            Ending::Holds
+            told(arguments, &certificate, &checked, &mut out);
+            let is_known = checked.open.is_empty() && checked.believed.is_empty();
+            if is_known { Ending::Holds } else { Ending::Unknown }
         }
         Err(wrong) => {
             let _ = writeln!(out, "{name}: not verified: {wrong}");
@@ -87,14 +88,47 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     Ok(ending)
 }
 
+/// What was verified, in words.
+fn told(arguments: &Arguments, certificate: &Certificate, checked: &Checked, out: &mut String) {
+    let name = arguments.file.display();
+    for line in &checked.lines {
+        let _ = writeln!(out, "  {line}");
+    }
+    let about = match &arguments.app {
+        Some(app) => format!("what programs do is what {} says", app.display()),
+        None => format!("what programs do is taken as it stands (--app {} compares it)", certificate.file),
+    };
+    let _ = writeln!(out, "  {about}");
+    for (one, other) in &certificate.pairs {
+        let _ = writeln!(out, "  if {one} and {other} are serializable with each other");
+    }
+    let (believed, known): (Vec<&str>, Vec<&str>) =
+        checked.levels.iter().map(String::as_str).partition(|level| checked.believed.iter().any(|one| one == level));
+    if !known.is_empty() {
+        let _ = writeln!(out, "{name}: every run is serializable at {}", known.join(", "));
+    }
+    if !believed.is_empty() {
+        let _ = writeln!(
+            out,
+            "{name}: not known at {}: that the solver was asked the right questions is only believed (--app {} makes them \
+             again)",
+            believed.join(", "),
+            certificate.file
+        );
+    }
+    for open in &checked.open {
+        let _ = writeln!(out, "{name}: not known at {open}");
+    }
+}
+
 /// Asks a solver again: it must find nothing.
-fn ask(solver: &Solver, script: &Script) -> Result<(), String> {
+fn ask(solver: &Solver, script: &Script) -> Result<(), Unproved> {
     let Script { purpose, text } = script.clone();
     let nothing = Said::Unknown("nothing was asked".to_owned());
     match (smt::solver::Script { purpose, text, answer: nothing }).ask(solver) {
         Ok(Said::Unsat) => Ok(()),
-        Ok(Said::Sat) => Err("the solver says sat".to_owned()),
-        Ok(Said::Unknown(why)) => Err(format!("the solver does not know: {why}")),
-        Err(NoSolver(why)) => Err(why),
+        Ok(Said::Sat) => Err(Unproved::Satisfiable),
+        Ok(Said::Unknown(why)) => Err(Unproved::NotKnown(format!("the solver does not know because of {why}"))),
+        Err(NoSolver(why)) => Err(Unproved::NotKnown(why)),
     }
 }

@@ -1,6 +1,8 @@
 //! `skew robust` where a solver is asked. Without z3 (cvc5) tests that need it say so and pass.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::run::{file, root, skew};
 
@@ -42,7 +44,7 @@ fn a_proof_of_the_solver_is_certified_also_by_another_one() {
     assert_eq!(verified.code, 0, "{}", verified.out);
     assert!(verified.out.contains("questions unsatisfiable again"), "{}", verified.out);
     if has("cvc5") {
-        let second = skew(&["certify", &certificate, "--solver", "cvc5"]);
+        let second = skew(&[&["certify", &certificate, "--solver", "cvc5"][..], &app].concat());
         assert_eq!(second.code, 0, "{}", second.out);
     }
     // Without one of its pairs it is another question.
@@ -51,9 +53,84 @@ fn a_proof_of_the_solver_is_certified_also_by_another_one() {
     let refused = skew(&[&["certify", &other][..], &app].concat());
     assert_eq!(refused.code, 1, "{}", refused.out);
     // A script that can be satisfied proves nothing.
-    let weaker =
-        file("weaker.cert.json", text.replacen("(assert takes_", "(assert true) (assert takes_", 1).as_bytes());
+    let weaker = file("weaker.cert.json", text.replace("(assert ", "(push 1) ;").as_bytes());
     assert_eq!(skew(&["certify", &weaker]).code, 1);
+}
+
+#[test]
+fn that_the_solver_was_asked_the_right_questions_is_not_known_without_the_application() {
+    if !has("z3") {
+        return;
+    }
+    let certificate = file("questions.cert.json", b"");
+    let robust = skew(&[&COURSEWARE[..], &["--level", "si", "--certificate", &certificate]].concat());
+    assert_eq!(robust.code, 0, "{}{}", robust.out, robust.err);
+    let text = std::fs::read_to_string(&certificate).expect("a certificate");
+    let absurd = file("absurd.cert.json", text.replace("(assert ", "(assert false) ;").as_bytes());
+    for file in [&certificate, &absurd] {
+        let believed = skew(&["certify", file]);
+        assert_eq!(believed.code, 3, "{}", believed.out);
+        let words =
+            "not known at si: that the solver was asked the right questions is only believed (--app examples/apps/";
+        assert!(believed.out.contains(words) && !believed.out.contains("every run is"), "{}", believed.out);
+    }
+    let refused = skew(&["certify", &absurd, "--app", "examples/apps/courseware_seats.sql"]);
+    assert_eq!(refused.code, 1, "{}", refused.out);
+    assert!(refused.out.contains("the solver was asked something else"), "{}", refused.out);
+    let (code, out) = with_path("", &["certify", &certificate, "--app", "examples/apps/courseware_seats.sql"]);
+    assert_eq!(code, Some(3), "{out}");
+    assert!(out.contains("not known at si: ") && out.contains("z3 is not installed"), "{out}");
+}
+
+/// Something else in the place of z3: it does not answer, nor does what it starts; it ends; it says what nobody understands,
+/// or never stops.
+#[test]
+fn a_solver_that_does_not_do_its_part_is_ended() {
+    let app = file(
+        "skewed.sql",
+        b"CREATE TABLE t (id int PRIMARY KEY, v int NOT NULL); INSERT INTO t VALUES (1, 1), (2, 1);
+          CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ BEGIN
+            IF (SELECT v FROM t WHERE id = 1) = 1 THEN UPDATE t SET v = 0 WHERE id = 2; END IF; END $$;
+          CREATE PROCEDURE g() LANGUAGE plpgsql AS $$ BEGIN
+            IF (SELECT v FROM t WHERE id = 2) = 1 THEN UPDATE t SET v = 0 WHERE id = 1; END IF; END $$;",
+    );
+    let words = ["--level", "si", "--serialize", "f,g", "--solver-time", "1", "--max-time", "2", "--no-cache"];
+    for (name, does, says) in [
+        ("silent", "exec sleep 1000", "the solver's time"),
+        ("parent", "sleep 1000; sleep 1000", "the solver's time"),
+        ("dead", "read line; echo success; exit 3", "the solver, which has gone"),
+        ("strange", "exec yes garbage", "what the solver said: garbage"),
+        ("open", "exec yes '('", "the solver"),
+        ("empty", "exec yes ''", "the solver's time"),
+    ] {
+        let path = instead_of_z3(name, does);
+        let started = Instant::now();
+        let (code, out) = with_path(&path, &[&["robust", &app][..], &words].concat());
+        assert_eq!(code, Some(3), "{name}: {out}");
+        assert!(out.contains(says), "{name}: {out}");
+        assert!(started.elapsed() < Duration::from_secs(30), "{name}: {:?}", started.elapsed());
+    }
+}
+
+/// A folder with a script in the place of z3, as a PATH.
+fn instead_of_z3(name: &str, does: &str) -> String {
+    let folder = format!("{}.d", file(name, b""));
+    std::fs::create_dir_all(&folder).expect("a folder for tests");
+    let path = format!("{folder}/z3");
+    std::fs::write(&path, format!("#!/bin/sh\n{does}\n")).expect("the folder can be written");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    format!("{folder}:/usr/bin:/bin")
+}
+
+fn with_path(path: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let done = Command::new(env!("CARGO_BIN_EXE_skew"))
+        .args(arguments)
+        .env("PATH", path)
+        .env("XDG_CACHE_HOME", "/dev/null")
+        .current_dir(root())
+        .output()
+        .expect("the binary starts");
+    (done.status.code(), String::from_utf8(done.stdout).expect("text"))
 }
 
 #[test]
@@ -88,16 +165,7 @@ fn a_level_in_the_users_words() {
 
 #[test]
 fn without_a_solver_the_graph_still_answers_and_says_what_to_install() {
-    let without = |arguments: &[&str]| {
-        let done = Command::new(env!("CARGO_BIN_EXE_skew"))
-            .args(arguments)
-            .env("PATH", "")
-            .env("XDG_CACHE_HOME", format!("{}.d", file("no-cache", b"")))
-            .current_dir(root())
-            .output()
-            .expect("the binary starts");
-        (done.status.code(), String::from_utf8(done.stdout).expect("text"))
-    };
+    let without = |arguments: &[&str]| with_path("", arguments);
     let (code, out) = without(&["robust", "examples/apps/auction.sql", "--level", "si"]);
     assert_eq!(code, Some(0), "{out}");
     let (code, out) = without(&["robust", "examples/apps/smallbank.sql", "--level", "si"]);

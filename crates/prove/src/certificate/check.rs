@@ -1,6 +1,7 @@
 //! Whether a certificate shows what it says.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use skew_model::Level;
 
@@ -25,10 +26,27 @@ pub struct Checked {
     pub lines: Vec<String>,
     /// The levels at which every run is serializable.
     pub levels: Vec<String>,
+    /// Those among them that are by a solver's answers: that its questions are the right ones is believed, unless [`is_of`]
+    /// makes them again.
+    pub believed: Vec<String>,
+    /// Levels that are not verified because the solver does not answer, and why.
+    pub open: Vec<String>,
 }
 
-/// Asks a solver whether a script is unsatisfiable; what it says instead, or why it cannot be asked.
-pub type Solver<'a> = &'a dyn Fn(&Script) -> Result<(), String>;
+/// Asks a solver whether a script is unsatisfiable.
+pub type Solver<'a> = &'a dyn Fn(&Script) -> Result<(), Unproved>;
+
+/// Why a script proves nothing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unproved {
+    /// It can be satisfied.
+    Satisfiable,
+    /// The solver does not know, or cannot be asked.
+    NotKnown(String),
+}
+
+/// So long the questions about one level may take when they are made again.
+const MOST_TIME: Duration = Duration::from_secs(60);
 
 /// Verifies a certificate; otherwise, what is wrong with it.
 pub fn check(certificate: &Certificate, solver: Solver<'_>) -> Result<Checked, String> {
@@ -53,15 +71,21 @@ pub fn check(certificate: &Certificate, solver: Solver<'_>) -> Result<Checked, S
         return Err("it is about no level".to_owned());
     }
     for part in &certificate.levels {
-        let line = one_level(certificate, part, solver).map_err(|error| format!("{}: {error}", part.level))?;
-        checked.lines.push(line);
-        checked.levels.push(part.level.clone());
+        match one_level(certificate, part, solver).map_err(|error| format!("{}: {error}", part.level))? {
+            Shown::Yes(line) => {
+                checked.lines.push(line);
+                checked.levels.push(part.level.clone());
+                checked.believed.extend((part.argument == "solver").then(|| part.level.clone()));
+            }
+            Shown::NotKnown(why) => checked.open.push(format!("{}: {why}", part.level)),
+        }
     }
     Ok(checked)
 }
 
-/// Whether a certificate is about an application; otherwise, where they differ.
-pub fn is_of(certificate: &Certificate, robustness: &Robustness) -> Result<(), String> {
+/// Whether a certificate is about an application: otherwise, where they differ. What cannot be compared, because the solver
+/// does not answer, is listed.
+pub fn is_of(certificate: &Certificate, robustness: &Robustness) -> Result<Vec<String>, String> {
     for claimed in &certificate.summaries {
         let own = match claimed.reading {
             Reading::Once => summary_of(&robustness.once, claimed.reading, claimed.writers),
@@ -78,13 +102,14 @@ pub fn is_of(certificate: &Certificate, robustness: &Robustness) -> Result<(), S
             return Err(format!("{} does something else in the certificate", program.name));
         }
     }
-    certificate.levels.iter().try_for_each(|part| is_asked_of(certificate, part, robustness))
+    let compared = certificate.levels.iter().map(|part| is_asked_of(certificate, part, robustness));
+    Ok(compared.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-/// Whether the solver was asked what is to be asked about an application.
-fn is_asked_of(certificate: &Certificate, part: &LevelPart, robustness: &Robustness) -> Result<(), String> {
+/// Whether the solver was asked what is to be asked about an application; why that is not known.
+fn is_asked_of(certificate: &Certificate, part: &LevelPart, robustness: &Robustness) -> Result<Option<String>, String> {
     if part.argument != "solver" {
-        return Ok(());
+        return Ok(None);
     }
     let level: Level = part.level.parse().map_err(|error| format!("{error}"))?;
     let axioms = certificate.axioms.as_ref().map(|text| Axioms::parse(text).map_err(|error| error.to_string()));
@@ -96,10 +121,18 @@ fn is_asked_of(certificate: &Certificate, part: &LevelPart, robustness: &Robustn
         dependencies: if certificate.rows { Dependencies::Rows } else { Dependencies::Columns },
         ..Question::default()
     };
-    let solved = robustness.solve(level, &question, Effort::default()).ok_or("no solver can be asked about it")?;
-    let proof = solved.map_err(|NoSolver(why)| why)?.proof.ok_or("there is no proof")?;
+    let effort = Effort { level: MOST_TIME, ..Effort::default() };
+    let solved = match robustness.solve(level, &question, effort).ok_or("no solver can be asked about it")? {
+        Ok(solved) => solved,
+        Err(NoSolver(why)) => return Ok(Some(format!("{level}: {why}"))),
+    };
+    let proof = match (solved.proof, solved.limit) {
+        (Some(proof), _) => proof,
+        (None, Some(limit)) => return Ok(Some(format!("{level}: {limit}"))),
+        (None, None) => return Err(format!("{level}: there is no proof")),
+    };
     let same = proof.scripts.iter().map(|script| &script.text).eq(part.scripts.iter().map(|script| &script.text));
-    if same { Ok(()) } else { Err(format!("{}: the solver was asked something else", part.level)) }
+    if same { Ok(None) } else { Err(format!("{}: the solver was asked something else", part.level)) }
 }
 
 fn summary_words(reading: Reading, writers: Writers) -> String {
@@ -114,8 +147,16 @@ fn summary_words(reading: Reading, writers: Writers) -> String {
     format!("{reading}, {writers}")
 }
 
-/// Verifies one level; what was done, in words.
-pub(super) fn one_level(certificate: &Certificate, part: &LevelPart, solver: Solver<'_>) -> Result<String, String> {
+/// What verifying a level came to.
+pub(super) enum Shown {
+    /// It is shown: what was done, in words.
+    Yes(String),
+    /// The solver does not answer, and why.
+    NotKnown(String),
+}
+
+/// Verifies one level.
+pub(super) fn one_level(certificate: &Certificate, part: &LevelPart, solver: Solver<'_>) -> Result<Shown, String> {
     let level: Level = part.level.parse().map_err(|error| format!("{error}"))?;
     if certificate.axioms.is_some() && part.argument != "solver" {
         return Err("only a solver can be asked about a level in words".to_owned());
@@ -155,21 +196,26 @@ pub(super) fn one_level(certificate: &Certificate, part: &LevelPart, solver: Sol
     let following = Following { summary, edges: &summary.edges, levels, sessions, protected };
     match following.follow() {
         Followed::None { chains } => {
-            Ok(format!("{level}: no cycle that it allows, in {chains} chains of dependencies"))
+            Ok(Shown::Yes(format!("{level}: no cycle that it allows, in {chains} chains of dependencies")))
         }
         Followed::Cycle(words) => Err(format!("a cycle is not excluded: {words}")),
         Followed::TooMany => Err("there are too many chains of dependencies to follow".to_owned()),
     }
 }
 
-fn by_solver(part: &LevelPart, solver: Solver<'_>) -> Result<String, String> {
+fn by_solver(part: &LevelPart, solver: Solver<'_>) -> Result<Shown, String> {
     if part.scripts.is_empty() {
         return Err("the solver was asked nothing".to_owned());
     }
     for script in &part.scripts {
-        solver(script).map_err(|error| format!("{}: {error}", script.purpose))?;
+        match solver(script) {
+            Ok(()) => {}
+            Err(Unproved::Satisfiable) => return Err(format!("{}: the solver says sat", script.purpose)),
+            Err(Unproved::NotKnown(why)) => return Ok(Shown::NotKnown(format!("{}: {why}", script.purpose))),
+        }
     }
-    Ok(format!("{}: the solver finds {} questions unsatisfiable again", part.level, part.scripts.len()))
+    let count = part.scripts.len();
+    Ok(Shown::Yes(format!("{}: the solver finds {count} questions unsatisfiable again", part.level)))
 }
 
 /// Whether a summary is well-formed, says of tables what its programs do, and has all dependencies with all equalities. How

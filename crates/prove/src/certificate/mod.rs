@@ -27,6 +27,6 @@ mod rules;
 mod text;
 mod write;
 
-pub use check::{Checked, Solver, check, is_of};
+pub use check::{Checked, Solver, Unproved, check, is_of};
 pub use data::Certificate;
 pub use write::{LeftOut, write};

@@ -1,7 +1,7 @@
 //! Certificates: what the graph says is verified again, and what was changed is not.
 
 use skew_prove::certificate::data::{LevelPart, Outcome, Script};
-use skew_prove::certificate::{Certificate, check, is_of, write};
+use skew_prove::certificate::{Certificate, Unproved, check, is_of, write};
 use skew_prove::robust::answer::Effort;
 use skew_prove::robust::{LEVELS, Question, Robustness};
 
@@ -30,8 +30,8 @@ fn certificate(text: &str, sessions: bool) -> (Robustness, Option<Certificate>, 
     (robustness, (!is_empty).then_some(certificate), left_out.len())
 }
 
-fn no_solver(_: &Script) -> Result<(), String> {
-    Err("there is no solver".to_owned())
+fn no_solver(_: &Script) -> Result<(), Unproved> {
+    Err(Unproved::NotKnown("there is no solver".to_owned()))
 }
 
 fn of_example(name: &str) -> (Robustness, Certificate) {
@@ -196,6 +196,10 @@ fn a_certificate_about_nothing_is_refused() {
     assert_eq!(check(&certificate, &no_solver), Err("si: the solver was asked nothing".to_owned()));
     certificate.levels[0].scripts =
         vec![Script { purpose: "no cycle of two".to_owned(), text: "(check-sat)".to_owned() }];
-    assert_eq!(check(&certificate, &no_solver), Err("si: no cycle of two: there is no solver".to_owned()));
-    assert!(check(&certificate, &|_| Ok(())).is_ok());
+    let unknown = check(&certificate, &no_solver).expect("nothing is wrong with it");
+    assert_eq!((unknown.levels.len(), unknown.open), (0, vec!["si: no cycle of two: there is no solver".to_owned()]));
+    let sat = check(&certificate, &|_| Err(Unproved::Satisfiable));
+    assert_eq!(sat, Err("si: no cycle of two: the solver says sat".to_owned()));
+    let believed = check(&certificate, &|_| Ok(())).expect("nothing is wrong with it");
+    assert_eq!((believed.levels, believed.believed), (vec!["si".to_owned()], vec!["si".to_owned()]));
 }
