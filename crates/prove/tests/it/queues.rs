@@ -47,7 +47,8 @@ const LOOK: &str = "
     SELECT times INTO x FROM served WHERE c = p1;
     SELECT next INTO x FROM counter WHERE id = p1;";
 
-const SOME: Effort = Effort { two: &[1, 2], three: &[1], most: 60, suspects: true, time: Duration::from_secs(600) };
+const SOME: Effort =
+    Effort { two: &[1, 2], three: &[1], most: 60, suspects: true, time: Duration::from_secs(600), solver: None };
 
 /// What is known of programs over tickets, at `si`, `psi` and `mvrc`.
 fn judge(programs: &[(&'static str, &'static str)]) -> [Known; 3] {
