@@ -4,6 +4,7 @@ use skew_sql::plpgsql::bound::{Expression, Statement};
 
 use super::formula::{Formula, Known, Truth, asks_existence};
 use super::paths::{Walk, shortened};
+use super::statements::gives_what_is_found;
 use super::terms::State;
 use super::{Cell, Outcome};
 
@@ -100,6 +101,10 @@ impl Walk<'_> {
         if let Some((query, negated)) = asks_existence(&bound.expr) {
             let first = state.accesses.len();
             self.look(line, &condition.text, &mut state).query(query, None);
+            if !gives_what_is_found(&query.plan) {
+                let value = state.unknown();
+                return vec![(Truth::Open, Formula::Value(value), state)];
+            }
             return self
                 .outcomes(first, state)
                 .into_iter()

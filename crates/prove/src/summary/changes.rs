@@ -22,7 +22,7 @@ impl Look<'_> {
                 let slots = self.plan(&delete.input, around);
                 let access = self.changed(&slots, delete.table, AccessKind::Delete);
                 self.state.accesses[access].writes.insert(Cell::Existence);
-                self.cascade(access);
+                self.cascade(access, None, &mut Vec::new());
                 self.may_be_kept_back(access);
                 self.returning(delete.returning.as_ref(), &slots, around)
             }
@@ -44,7 +44,7 @@ impl Look<'_> {
             MergeAction::Delete => {
                 let access = self.access(table, AccessKind::Delete);
                 self.state.accesses[access].writes.insert(Cell::Existence);
-                self.cascade(access);
+                self.cascade(access, None, &mut Vec::new());
             }
             MergeAction::Update(assignments) => {
                 let access = self.access(table, AccessKind::Update);
@@ -80,18 +80,17 @@ impl Look<'_> {
             moves |= key.contains(&assignment.column);
         }
         self.write_generated(access);
+        let changed: Vec<usize> = assignments.iter().map(|one| one.column).collect();
+        self.cascade(access, Some(&changed), &mut Vec::new());
         if moves {
             // The row goes, and another one comes.
             self.state.accesses[access].writes.insert(Cell::Existence);
-            self.cascade(access);
             let was = std::mem::replace(&mut self.state.conditional, true);
             let kept = self.state.accesses[access].row.clone();
-            let changed: Vec<usize> = assignments.iter().map(|one| one.column).collect();
             let values = kept.into_iter().filter(|(column, _)| !changed.contains(column)).collect();
             self.new_row(table, values);
             self.state.conditional = was;
         }
-        self.triggered(table);
         self.may_be_kept_back(access);
     }
 
@@ -231,8 +230,8 @@ impl Look<'_> {
         vec![Slot::Values(values)]
     }
 
-    /// What foreign keys do to the rows that refer to one that goes.
-    fn cascade(&mut self, access: usize) {
+    /// What foreign keys do to the rows that refer to one that goes, or whose columns change, and to those that refer to them.
+    fn cascade(&mut self, access: usize, changed: Option<&[usize]>, known: &mut Vec<(Oid, bool)>) {
         let parent = self.state.accesses[access].table;
         let row = self.state.accesses[access].row.clone();
         self.triggered(parent);
@@ -241,26 +240,50 @@ impl Look<'_> {
         for relation in self.catalog.relations.values() {
             let RelationKind::Table(table) = &relation.kind else { continue };
             for key in table.foreign_keys.iter().filter(|key| key.parent == parent) {
-                let kind = match key.on_delete {
+                let is_meant = |columns: &[usize]| key.parent_columns.iter().any(|column| columns.contains(column));
+                let action = match changed {
+                    None => key.on_delete,
+                    Some(columns) if is_meant(columns) => key.on_update,
+                    Some(_) => continue,
+                };
+                let kind = match action {
                     Action::NoAction | Action::Restrict => continue,
-                    Action::Cascade => AccessKind::Delete,
-                    Action::SetNull | Action::SetDefault => AccessKind::Update,
+                    Action::Cascade if changed.is_none() => AccessKind::Delete,
+                    Action::Cascade | Action::SetNull | Action::SetDefault => AccessKind::Update,
                 };
                 let child = self.access(relation.oid, kind);
-                let values = key.columns.iter().zip(&key.parent_columns);
+                // Rows that refer to each other go one after the other: any of them.
+                let step = (relation.oid, kind == AccessKind::Delete);
+                let is_new = !known.contains(&step);
+                known.push(step);
+                let values = key.columns.iter().zip(&key.parent_columns).filter(|_| is_new);
                 let values = values.filter_map(|(own, other)| {
                     row.iter().find(|(column, _)| column == other).map(|(_, value)| (*own, *value))
                 });
                 let values: Vec<(usize, TermId)> = values.collect();
+                let own_key = self.facts.table(relation.oid).map(|facts| facts.key.clone()).unwrap_or_default();
+                let moves = kind == AccessKind::Update && key.columns.iter().any(|column| own_key.contains(column));
                 let made = &mut self.state.accesses[child];
                 made.row = values;
                 made.reads.insert(Cell::Existence);
                 made.reads.extend(key.columns.iter().map(|column| Cell::Column(*column)));
-                match kind {
-                    AccessKind::Delete => _ = made.writes.insert(Cell::Existence),
-                    _ => made.writes.extend(key.columns.iter().map(|column| Cell::Column(*column))),
+                if kind == AccessKind::Update {
+                    made.writes.extend(key.columns.iter().map(|column| Cell::Column(*column)));
+                }
+                if kind == AccessKind::Delete || moves {
+                    made.writes.insert(Cell::Existence);
+                }
+                if kind == AccessKind::Update {
+                    self.write_generated(child);
+                }
+                if moves {
+                    self.new_row(relation.oid, Vec::new());
                 }
                 self.triggered(relation.oid);
+                if is_new {
+                    let changed = (kind == AccessKind::Update).then_some(&key.columns[..]);
+                    self.cascade(child, changed, known);
+                }
             }
         }
         (self.state.conditional, self.state.looped) = was;

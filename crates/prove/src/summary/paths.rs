@@ -95,7 +95,7 @@ impl Walk<'_> {
             self.forget_assigned(statements, &mut state);
             let conditional = std::mem::replace(&mut state.conditional, true);
             for mut after in self.statements(statements, vec![state]) {
-                after.conditional = conditional;
+                after.conditional = conditional || after.leaves;
                 let returned = std::mem::take(&mut after.ended) == Ended::Yes;
                 self.forget_assigned(statements, &mut after);
                 // Who returns in the middle leaves out what follows.
@@ -149,8 +149,9 @@ impl Walk<'_> {
                 self.cases(branches, otherwise.as_deref(), states)
             }
             StatementKind::Loop(looped) => self.looped(line, looped, states),
-            StatementKind::Jump { condition, .. } => {
+            StatementKind::Jump { condition, label, .. } => {
                 for state in &mut states {
+                    state.leaves |= label.is_some();
                     condition.iter().for_each(|condition| _ = self.expression(condition, line, state));
                     // The rest of the iteration may be left out.
                     state.conditional = true;
@@ -299,7 +300,7 @@ impl Walk<'_> {
             }
             for mut after in self.statements(&looped.body, vec![state]) {
                 let returned = std::mem::take(&mut after.ended) == Ended::Yes;
-                (after.looped, after.conditional) = (before.0, before.1 || returned);
+                (after.looped, after.conditional) = (before.0, before.1 || returned || after.leaves);
                 self.forget_assigned(&looped.body, &mut after);
                 done.push(after);
             }

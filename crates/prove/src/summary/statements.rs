@@ -1,5 +1,6 @@
 //! Statements of SQL in a body: whether the rows are there that they look for by their key.
 
+use skew_sql::ir::{Change, Plan};
 use skew_sql::plpgsql::bound::{Into, Rows, Sql};
 
 use super::assign::set;
@@ -14,20 +15,22 @@ impl Walk<'_> {
         let first = state.accesses.len();
         let values = self.whole(sql, line, &mut state);
         let strict = into.is_some_and(|into| into.strict);
+        let follows = sql.bound().is_some_and(|bound| gives_what_is_found(&bound.query.plan));
         let mut done = Vec::new();
         for (outcome, mut state) in self.outcomes(first, state) {
-            if strict && outcome == Outcome::Missing && !state.conditional && !state.looped {
+            if strict && follows && outcome == Outcome::Missing && !state.conditional && !state.looped {
                 continue;
             }
             if let Some(into) = into {
                 match outcome {
-                    Outcome::Missing => {
+                    Outcome::Missing if follows => {
                         let null = state.term(TermKind::Null);
                         into.targets.iter().for_each(|target| self.assign(target, null, &mut state));
                     }
                     _ => self.fill(&into.targets, &values, &mut state),
                 }
-                if outcome == Outcome::Open && !always_a_row(sql) {
+                let is_open = outcome == Outcome::Open && !always_a_row(sql);
+                if is_open || (outcome == Outcome::Missing && !follows) {
                     // Whether there was a row is not known, so neither is whether the values are.
                     for target in &into.targets {
                         let value = state.unknown();
@@ -36,10 +39,10 @@ impl Walk<'_> {
                 }
             }
             let found = match outcome {
-                Outcome::Found => state.truth_term(true),
-                Outcome::Missing => state.truth_term(false),
-                Outcome::Open if always_a_row(sql) => state.truth_term(true),
-                Outcome::Open => state.unknown(),
+                Outcome::Found if follows => state.truth_term(true),
+                Outcome::Missing if follows => state.truth_term(false),
+                _ if always_a_row(sql) => state.truth_term(true),
+                _ => state.unknown(),
             };
             set(&mut state, self.body.found, found);
             done.push(state);
@@ -144,9 +147,31 @@ impl Walk<'_> {
     }
 }
 
+/// Whether a statement gives or changes a row if and only if it finds the one that it looks for.
+pub(super) fn gives_what_is_found(plan: &Plan) -> bool {
+    match plan {
+        Plan::Scan(_) => true,
+        Plan::Project { input, .. } | Plan::Filter { input, .. } | Plan::Sort { input, .. } => {
+            gives_what_is_found(input)
+        }
+        Plan::DistinctOn { input, .. } | Plan::Lock { input, .. } | Plan::Arrange { input, .. } => {
+            gives_what_is_found(input)
+        }
+        Plan::Distinct(input) => gives_what_is_found(input),
+        Plan::Limit(limit) => gives_what_is_found(&limit.input),
+        Plan::Subquery(query) => gives_what_is_found(&query.plan),
+        Plan::Change(change) => match &**change {
+            Change::Insert(_) => true,
+            Change::Update(update) => gives_what_is_found(&update.input),
+            Change::Delete(delete) => gives_what_is_found(&delete.input),
+            Change::Merge(_) => false,
+        },
+        _ => false,
+    }
+}
+
 /// Whether a query gives one row whatever there is.
 fn always_a_row(sql: &Sql) -> bool {
-    use skew_sql::ir::Plan;
     fn of(plan: &Plan) -> bool {
         match plan {
             Plan::One => true,

@@ -32,6 +32,8 @@ pub(super) struct State {
     pub(super) looped: bool,
     /// Within something that may be left out without being a way of its own.
     pub(super) conditional: bool,
+    /// It may have left a block around what it is in: whatever follows may be left out.
+    pub(super) leaves: bool,
     pub(super) ended: Ended,
 }
 

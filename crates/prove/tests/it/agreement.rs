@@ -373,6 +373,19 @@ fn what_decides_besides_the_key_is_not_forgotten() {
     };
     let no_error = "FOR i IN 1..p - 5 LOOP RAISE EXCEPTION 'no'; END LOOP;";
     let no_return = "FOR i IN 1..1 LOOP IF p > 0 THEN NULL; ELSE RETURN; END IF;";
+    let none = "SELECT count(*) INTO i FROM c WHERE id = 5; IF i = 0 THEN";
+    let left = "<<out>> BEGIN FOR i IN 1..1 LOOP EXIT out; END LOOP; UPDATE a SET v = 7 WHERE id = 1; END;";
+    let referring = |refers: &str, also: &str, change: &str| {
+        let tables = format!(
+            "CREATE TABLE m (id int PRIMARY KEY, code int UNIQUE); INSERT INTO m VALUES (1, 1);
+             CREATE TABLE n (id int PRIMARY KEY {also}, m int {refers}); INSERT INTO n VALUES (1, 1);
+             CREATE TABLE o (id int PRIMARY KEY, n int REFERENCES n ON DELETE CASCADE); INSERT INTO o VALUES (1, 1);"
+        );
+        let reads = "SELECT m INTO x FROM n WHERE id = 1; SELECT n INTO y FROM o WHERE id = 1;
+            UPDATE b SET v = 1 + coalesce(x, 7) + coalesce(y, 7) WHERE id = 1;";
+        let changes = format!("SELECT v INTO y FROM b WHERE id = 1; IF y = 0 THEN {change} WHERE id = 1; END IF;");
+        tables + &body("f", reads) + &body("g", &changes)
+    };
     let read_only = |change: &str| {
         let reads = format!("SELECT v INTO x FROM a WHERE id = 1; {change} UPDATE b SET v = x + p WHERE id = 1;");
         body("f", &reads) + &body("g", "UPDATE a SET v = p WHERE id = 1;") + &body("h", reads_both)
@@ -409,7 +422,17 @@ fn what_decides_besides_the_key_is_not_forgotten() {
         // A loop is never entered, a branch not taken.
         (skew_in(no_error, ""), "f(3) | g(4)", Level::Si, true),
         (skew_in(no_return, "END LOOP;"), "f(3) | g(4)", Level::Si, true),
+        (skew_in(none, "END IF;"), "f(3) | g(4)", Level::Si, true),
+        // What refers to a row goes and changes with it, and what refers to that.
+        (referring("", "REFERENCES m ON DELETE CASCADE", "DELETE FROM m"), "f(3) | g(4)", Level::Si, true),
+        (
+            referring("REFERENCES m (code) ON UPDATE CASCADE", "", "UPDATE m SET code = 5"),
+            "f(3) | g(4)",
+            Level::Si,
+            true,
+        ),
         // A row that is there is not changed.
+        (read_only(left), "f(3) | g(4) | h(5)", Level::Si, true),
         (read_only("UPDATE a SET v = 7 WHERE id = 1 AND p > 5;"), "f(3) | g(4) | h(5)", Level::Si, true),
         (
             read_only("UPDATE a SET v = (SELECT v FROM c WHERE id = 1) WHERE id = 1 AND v > 5;"),
