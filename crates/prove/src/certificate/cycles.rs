@@ -411,6 +411,9 @@ fn is_sure(way: &Way, at: usize, access: &Access, hits: &[Option<usize>]) -> boo
                 && hit.table == access.table
                 && !hit.row.is_empty()
                 && hit.row.len() == access.row.len()
-                && hit.row.iter().all(|(column, value)| access.value(*column) == Some(*value))
+                && hit
+                    .row
+                    .iter()
+                    .all(|(column, value)| !way.terms[*value].looped && access.value(*column) == Some(*value))
         })
 }

@@ -124,10 +124,15 @@ fn why_not(
     other: &Access,
 ) -> Option<&'static str> {
     let is_insert_of_what_stays = !table.returns() && other.does == Does::Insert;
+    // By other columns than the key, another row may be found later.
+    let is_that_row = |access: &Access| {
+        let by_key = !table.key.is_empty() && table.key.iter().all(|column| access.value(*column).is_some());
+        access.outcome == Outcome::Found && (by_key || !table.deleted)
+    };
     match kind {
         Kind::Wr if !picked => None,
         Kind::Wr => match (cell, one.does, other.outcome) {
-            (None, Does::Delete, Outcome::Found) => Some("who finds a row has not read that it was deleted"),
+            (None, Does::Delete, _) if is_that_row(other) => Some("who finds a row has not read that it was deleted"),
             (None, Does::Insert, Outcome::Missing) => Some("who finds no row has not read that it was inserted"),
             (Some(_), _, Outcome::Missing) => Some("who finds no row has read none of its columns"),
             _ => None,
@@ -139,7 +144,7 @@ fn why_not(
         }
         Kind::Rw if !is_insert_of_what_stays => None,
         Kind::Rw if cell.is_some() => Some("a row that does not return had no columns before it was inserted"),
-        Kind::Rw if picked && one.outcome == Outcome::Found => {
+        Kind::Rw if picked && is_that_row(one) => {
             Some("who has found a row that does not return has seen that it was inserted")
         }
         Kind::Rw => None,

@@ -146,20 +146,26 @@ fn can_meet(table: &TableFacts, kind: EdgeKind, cell: Cell, (first, later): (&Ac
     use AccessKind::{Delete, Insert};
     // Nobody has seen the row before, or will insert it again.
     let is_first = later.kind == Insert && !table.returns();
+    // Who has found a row by other columns than the key may find another one that comes after it.
+    let is_that_row = |access: &Access| {
+        let by_key = !table.key.is_empty() && table.key.iter().all(|column| access.value_of(*column).is_some());
+        access.outcome == Outcome::Found && (by_key || !table.deleted)
+    };
     match kind {
         // Whether a row was found says nothing about others that were looked at.
         EdgeKind::WriteRead if !picked => true,
         EdgeKind::ReadWrite if !picked => !is_first || cell == Cell::Existence,
         // Who finds a row has not read that it was deleted, and who does not has not read that it was inserted.
         EdgeKind::WriteRead if cell == Cell::Existence => match (first.kind, later.outcome) {
-            (Delete, Outcome::Found) | (Insert, Outcome::Missing) => false,
+            (Insert, Outcome::Missing) => false,
+            (Delete, _) => !is_that_row(later),
             _ => true,
         },
         EdgeKind::WriteRead => later.outcome != Outcome::Missing,
         EdgeKind::WriteWrite => !is_first,
         // Who has found nothing has somebody insert before somebody else deletes.
         EdgeKind::ReadWrite if later.kind == Delete && first.outcome == Outcome::Missing => false,
-        EdgeKind::ReadWrite if is_first => cell == Cell::Existence && first.outcome != Outcome::Found,
+        EdgeKind::ReadWrite if is_first => cell == Cell::Existence && !is_that_row(first),
         EdgeKind::ReadWrite => true,
         EdgeKind::Session => false,
     }

@@ -516,6 +516,9 @@ fn is_sure(path: &Path, at: usize, evidence: &[usize]) -> bool {
                 && other.table == access.table
                 && !other.row.is_empty()
                 && access.row.len() == other.row.len()
-                && other.row.iter().all(|(column, value)| access.value_of(*column) == Some(*value))
+                // What changes in a loop has another value by then.
+                && other.row.iter().all(|(column, value)| {
+                    !path.terms[*value].looped && access.value_of(*column) == Some(*value)
+                })
         })
 }

@@ -184,7 +184,7 @@ impl<'g, 's> Encoding<'g, 's> {
         let mut known = Vec::new();
         for (one, access) in path.accesses.iter().enumerate() {
             for (other, other_access) in path.accesses.iter().enumerate() {
-                if one != other && !access.looped && !other_access.looped && follows(access, other_access) {
+                if one != other && !access.looped && !other_access.looped && follows(path, access, other_access) {
                     known.push(self.hits(at, node, one).implies(self.hits(at, node, other)));
                 }
             }
@@ -303,7 +303,7 @@ impl<'g, 's> Encoding<'g, 's> {
         let written = |path: &Path, at: usize| -> BTreeSet<Cell> {
             let found = &path.accesses[at];
             let here =
-                path.accesses.iter().enumerate().filter(|(other, access)| *other == at || follows(found, access));
+                path.accesses.iter().enumerate().filter(|(other, access)| *other == at || follows(path, found, access));
             here.flat_map(|(_, access)| access.writes.iter().copied()).collect()
         };
         !written(path, from).is_disjoint(&written(other_path, to))

@@ -281,7 +281,7 @@ fn surely_inserts(access: &Access) -> bool {
 
 /// Whether an access finds the row that another one has found: it asks for the same one. Missing rows are not found again,
 /// and what may be left out is.
-pub(super) fn follows(found: &Access, access: &Access) -> bool {
+pub(super) fn follows(path: &Path, found: &Access, access: &Access) -> bool {
     !access.conditional
         && !access.looped
         && access.plain
@@ -289,7 +289,10 @@ pub(super) fn follows(found: &Access, access: &Access) -> bool {
         && found.table == access.table
         && !found.row.is_empty()
         && found.row.len() == access.row.len()
-        && found.row.iter().all(|(column, value)| access.value_of(*column) == Some(*value))
+        // What changes in a loop has another value by then.
+        && found.row.iter().all(|(column, value)| {
+            !path.terms[*value].looped && access.value_of(*column) == Some(*value)
+        })
 }
 
 /// Whether the accesses of a dependency have found the row at which they meet: they write it, or have read a column. Of one

@@ -48,6 +48,7 @@ impl Summary {
         let catalog = database.catalog();
         let mut connection = database.connect(skew_sql::session::Client::new("postgres", "robust"));
         let mut facts = Facts::of(&catalog);
+        facts.look_at_first_rows(&catalog, database);
         let tables: Vec<Oid> = facts.tables.keys().copied().collect();
         for table in tables {
             let checks = connection.checks(table)?;
@@ -94,6 +95,11 @@ impl Summary {
         facts.learn(&programs);
         drop(connection);
         facts.count(&programs, database);
+        // Where rows come and go, another row may have the values of one that has gone, unless they are its key.
+        for table in facts.tables.values_mut().filter(|table| table.inserted && table.deleted) {
+            let key = table.key.clone();
+            table.unique.retain(|columns| *columns == key);
+        }
         let paths = programs.iter_mut().flat_map(|program| &mut program.paths);
         for access in paths.flat_map(|path| &mut path.accesses) {
             leave_open(access, &facts);

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use skew_model::Level;
-use skew_sql::catalog::Oid;
+use skew_sql::catalog::{Catalog, Oid, RelationKind};
 use skew_sql::session::{Client, Connection, Database, Outcome as Answer};
-use skew_sql::types::quote;
+use skew_sql::types::{Datum, quote};
 
 use super::facts::{Facts, TableFacts};
 use super::{Access, AccessKind, Cell, Outcome, Path, Program, TermId, TermKind};
@@ -39,6 +39,34 @@ impl Facts {
             .collect();
         for (oid, counted) in counted {
             self.tables.entry(oid).and_modify(|table| table.counted = Some(counted));
+        }
+    }
+
+    /// Looks at the first rows, and at what sequences give next.
+    pub(super) fn look_at_first_rows(&mut self, catalog: &Catalog, database: &Database) {
+        if database.begin_guided_run(Level::Ser, Arc::new(Mutex::default())).is_err() {
+            return;
+        }
+        let mut connection = database.connect(Client::new("postgres", "robust"));
+        for oid in &self.endless {
+            let Some(relation) = catalog.relation(*oid) else { continue };
+            let goes_up = matches!(&relation.kind, RelationKind::Sequence(sequence) if sequence.increment > 0);
+            let sql = format!("SELECT last_value + is_called::int FROM {}", quote::identifier(&relation.name));
+            if let (true, Some(Datum::Int(next))) = (goes_up, first_value(&mut connection, &sql)) {
+                self.next.insert(*oid, next);
+            }
+        }
+        for table in self.tables.values_mut() {
+            for column in &table.key {
+                let (name, of) = (quote::identifier(&table.columns[*column]), quote::identifier(&table.name));
+                // What cannot be asked about is as large as it gets.
+                let largest = match first_value(&mut connection, &format!("SELECT max({name}) FROM {of}")) {
+                    Some(Datum::Null) => continue,
+                    Some(Datum::Int(largest)) => largest,
+                    _ => i64::MAX,
+                };
+                table.largest.insert(*column, largest);
+            }
         }
     }
 
@@ -131,6 +159,15 @@ fn is_only_counted(counted: &Counted, paths: &[&Path]) -> bool {
             !changes || adds(path, at, counted.counter)
         })
     })
+}
+
+fn first_value(connection: &mut Connection, sql: &str) -> Option<Datum> {
+    let result = connection.prepare(sql, &[]).and_then(|statement| connection.execute(&statement, &[]));
+    let ended = connection.sync();
+    match (result, ended) {
+        (Ok(Answer::Rows { rows, .. }), Ok(())) => rows.first().and_then(|row| row.first().cloned()),
+        _ => None,
+    }
 }
 
 fn is_empty(connection: &mut Connection, sql: &str) -> bool {

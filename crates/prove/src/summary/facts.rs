@@ -15,6 +15,8 @@ pub struct Facts {
     pub tables: BTreeMap<Oid, TableFacts>,
     /// Sequences that never give out a value again.
     pub endless: BTreeSet<Oid>,
+    /// What the next value of a sequence that goes up is when runs begin.
+    pub next: BTreeMap<Oid, i64>,
 }
 
 /// What is known about a table.
@@ -50,6 +52,8 @@ pub struct TableFacts {
     pub checks: RowConditions,
     /// A function that its CHECK constraints call: it may look anywhere.
     pub checked_by: Option<String>,
+    /// The largest values of columns of the key in the first rows, where those are numbers.
+    pub largest: BTreeMap<usize, i64>,
 }
 
 /// Conditions over the columns of one row, which are [`Read`](super::TermKind::Read) by an access 0.
@@ -100,7 +104,7 @@ impl Facts {
                 },
             );
         }
-        Facts { tables, endless: endless(catalog) }
+        Facts { tables, endless: endless(catalog), next: BTreeMap::new() }
     }
 
     /// What programs do; what was known before is forgotten.
@@ -109,6 +113,7 @@ impl Facts {
             (table.inserted, table.deleted, table.reinserted) = (false, false, false);
             table.updated.clear();
         }
+        let next = &self.next;
         let mut numbered: Vec<(Oid, usize, Source)> = Vec::new();
         let paths = programs.iter().flat_map(|program| &program.paths);
         let accesses = paths.flat_map(|path| path.accesses.iter().map(move |access| (path, access)));
@@ -125,7 +130,15 @@ impl Facts {
                     let is_another = |(table, column, source): &(Oid, usize, Source)| {
                         numbered.iter().any(|(other, by, from)| other == table && (by, from) != (column, source))
                     };
-                    table.reinserted |= new.as_ref().is_none_or(is_another);
+                    // So may somebody who has written the first rows.
+                    let is_given = |(_, column, source): &(Oid, usize, Source)| match source {
+                        Source::Sequence(sequence) => table
+                            .largest
+                            .get(column)
+                            .is_some_and(|largest| next.get(sequence).is_none_or(|next| largest >= next)),
+                        Source::Function(_) => false,
+                    };
+                    table.reinserted |= new.as_ref().is_none_or(|new| is_another(new) || is_given(new));
                     numbered.extend(new);
                 }
                 AccessKind::Delete => table.deleted = true,

@@ -51,12 +51,14 @@ impl State {
     fn is_extreme_of(&self, at: usize, key: &Key, facts: &Facts) -> bool {
         let access = &self.accesses[at];
         let Some(extreme) = access.extreme else { return false };
-        key.iter().all(|(column, value)| match *self.kind(*value) {
-            TermKind::Read { access: from, column: read } if *column == extreme.column => {
-                from == at && read == extreme.column && self.cannot_be_null(*value, facts)
-            }
-            _ => *column != extreme.column && access.value_of(*column) == Some(*value),
-        })
+        // There is such a row only if there is such a value.
+        key.iter().any(|(column, _)| *column == extreme.column)
+            && key.iter().all(|(column, value)| match *self.kind(*value) {
+                TermKind::Read { access: from, column: read } if *column == extreme.column => {
+                    from == at && read == extreme.column && self.cannot_be_null(*value, facts)
+                }
+                _ => *column != extreme.column && access.value_of(*column) == Some(*value),
+            })
     }
 
     /// Whether a row has another key for sure.
