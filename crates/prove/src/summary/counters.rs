@@ -56,6 +56,29 @@ impl Facts {
                 self.next.insert(*oid, next);
             }
         }
+        // A reference that is NOT VALID may not hold of the first rows.
+        let mut broken: Vec<(Oid, usize)> = Vec::new();
+        for (oid, table) in &self.tables {
+            for (number, (columns, parent, others)) in table.references.iter().enumerate() {
+                let Some(parent) = self.table(*parent) else { continue };
+                let pairs = columns.iter().zip(others);
+                let same = pairs.map(|(own, other)| {
+                    let (own, other) =
+                        (quote::identifier(table.column(*own)), quote::identifier(parent.column(*other)));
+                    format!("(c.{own} IS NULL OR c.{own} = p.{other})")
+                });
+                let (child, of) = (quote::identifier(&table.name), quote::identifier(&parent.name));
+                let same = same.collect::<Vec<_>>().join(" AND ");
+                let sql =
+                    format!("SELECT 1 FROM {child} c WHERE NOT EXISTS (SELECT 1 FROM {of} p WHERE {same}) LIMIT 1");
+                if !is_empty(&mut connection, &sql) {
+                    broken.push((*oid, number));
+                }
+            }
+        }
+        for (oid, number) in broken.into_iter().rev() {
+            self.tables.entry(oid).and_modify(|table| _ = table.references.remove(number));
+        }
         for table in self.tables.values_mut() {
             for column in &table.key {
                 let (name, of) = (quote::identifier(&table.columns[*column]), quote::identifier(&table.name));

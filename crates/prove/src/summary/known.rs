@@ -100,7 +100,8 @@ impl State {
 
     /// Whether a column of the row that an access has found has a value, which is not NULL.
     fn has_value(&self, access: usize, column: usize, value: TermId, facts: &Facts) -> bool {
-        let is_read = *self.kind(value) == TermKind::Read { access, column } && self.cannot_be_null(value, facts);
-        is_read || self.accesses[access].value_of(column) == Some(value)
+        let is_read = *self.kind(value) == TermKind::Read { access, column };
+        let is_it = is_read || self.accesses[access].value_of(column) == Some(value);
+        is_it && self.cannot_be_null(value, facts)
     }
 }

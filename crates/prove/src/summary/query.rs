@@ -200,6 +200,14 @@ impl Look<'_> {
         self.state.accesses[access].reads.insert(Cell::Existence);
         if let Range::Index { index, equal, from, to } = &scan.access {
             let columns = self.index_columns(*index);
+            // Below `psi`, other than at `mvrc`, rows are looked up by the first column of an index besides the key, and not
+            // at all by one of some rows or of expressions.
+            let (is_key, is_used) = match self.catalog.relation(*index).map(|relation| &relation.kind) {
+                Some(RelationKind::Index(index)) => {
+                    (index.space.is_none(), index.predicate.is_none() && columns.iter().all(Option::is_some))
+                }
+                _ => (false, false),
+            };
             for (at, key) in equal.iter().enumerate() {
                 let column = columns.get(at).copied().flatten();
                 let value = match key {
@@ -216,7 +224,10 @@ impl Look<'_> {
                 };
                 self.restrict(access, column, value);
                 let access = &mut self.state.accesses[access];
-                if let Some(column) = column.filter(|column| value.is_some() && access.value_of(*column) == value) {
+                if let Some(column) = column.filter(|column| value.is_some() && access.value_of(*column) == value)
+                    && (at == 0 || is_key)
+                    && is_used
+                {
                     access.ranged.insert(column);
                 }
             }

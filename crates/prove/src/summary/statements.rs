@@ -71,10 +71,16 @@ impl Walk<'_> {
         if !asked.single || asked.conditional || asked.looped || !is_told || asked.extreme.is_some() {
             return vec![(Outcome::Open, state)];
         }
-        // A key with NULL finds nothing.
-        let finds_nothing = asked.row.iter().any(|(_, value)| state.is_null(*value));
-        if finds_nothing {
+        // NULL finds nothing; if rows are looked up by it, none is looked at.
+        let nulls: Vec<usize> =
+            asked.row.iter().filter(|(_, value)| state.is_null(*value)).map(|(column, _)| *column).collect();
+        if nulls.iter().any(|column| asked.ranged.contains(column)) {
             state.accesses[access].forget();
+            return vec![(Outcome::Missing, state)];
+        }
+        if !nulls.is_empty() {
+            state.accesses[access].writes.clear();
+            state.accesses[access].values.clear();
             return vec![(Outcome::Missing, state)];
         }
         let key = self.facts.table(asked.table).map(|table| table.key.clone()).unwrap_or_default();
