@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use skew_sql::plpgsql::bound::{Over, Statement, StatementKind, Target};
+use skew_sql::plpgsql::bound::{Over, Statement, StatementKind, Step, Target};
 use skew_sql::types::Typed;
 
 use super::paths::Walk;
@@ -41,6 +41,11 @@ impl Walk<'_> {
 
     /// A variable gets a value of a type, which is converted to that of the variable.
     pub(super) fn assign_from(&mut self, target: &Target, value: TermId, from: Option<Typed>, state: &mut State) {
+        for step in &target.steps {
+            if let Step::Index(index) = step {
+                self.expression(index, self.body.block.line, state);
+            }
+        }
         let typed = self.body.variables[target.place].typed;
         let keeps = state.is_null(value) || from.is_some_and(|from| keeps_values(from, typed));
         let value = if target.steps.is_empty() && keeps { value } else { state.typed(TermKind::Unknown, typed) };

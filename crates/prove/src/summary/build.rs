@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use skew_model::Level;
 use skew_sql::app::App;
-use skew_sql::catalog::{Catalog, Oid, UserTypeKind};
+use skew_sql::catalog::{Catalog, Generation, IndexKeyKind, Oid, RelationKind, UserTypeKind};
 use skew_sql::error::{Result, SqlError};
 use skew_sql::ir::{Expr, ExprKind};
 use skew_sql::plpgsql::bound::Program as Body;
@@ -66,15 +66,21 @@ impl Summary {
                 let message = format!("procedure {}: {}", program.name, fields.message);
                 SqlError::with_code(fields.code.clone(), message)
             })?;
-            bodies.push((program, body));
+            let function = catalog.functions.values().find(|function| *function.name == *program.name);
+            let defaults = function.iter().flat_map(|function| &function.parameters);
+            let calls =
+                defaults.filter_map(|parameter| parameter.default.as_ref()).any(|default| default.text.contains('('));
+            let called = if calls { Some("the default of a parameter".to_owned()) } else { called_by_schema(&catalog) };
+            bodies.push((program, body, called));
         }
         let all = |facts: &Facts| -> Vec<Program> {
             let each = |detail: &dyn Fn(usize) -> Detail| -> Vec<Program> {
-                let each = bodies.iter().enumerate().map(|(at, (program, body))| {
+                let each = bodies.iter().enumerate().map(|(at, (program, body, called))| {
                     // Serializable programs are protected from each other only.
                     let own = program.level.filter(|level| !level.implies(Level::Ser));
                     let reading = own.map_or(reading, Reading::at);
-                    let asked = Asked { body, facts, catalog: &catalog, reading, detail: detail(at) };
+                    let asked =
+                        Asked { body, facts, catalog: &catalog, reading, detail: detail(at), called: called.as_ref() };
                     summarize(&program.name, program.level, &asked)
                 });
                 each.collect()
@@ -136,10 +142,12 @@ struct Asked<'a> {
     catalog: &'a Catalog,
     reading: Reading,
     detail: Detail,
+    /// What is called before and beside its statements.
+    called: Option<&'a String>,
 }
 
 fn summarize(name: &str, level: Option<Level>, asked: &Asked<'_>) -> Program {
-    let Asked { body, facts, catalog, reading, detail } = *asked;
+    let Asked { body, facts, catalog, reading, detail, called } = *asked;
     let parameters = body.parameters.iter().map(|place| {
         let variable = &body.variables[*place];
         Parameter { name: variable.name.to_string(), ty: variable.typed.ty }
@@ -158,12 +166,16 @@ fn summarize(name: &str, level: Option<Level>, asked: &Asked<'_>) -> Program {
         let what = "many ways in many programs: whether rows are there is not told apart".to_owned();
         walk.approximations.insert(Approximation { line: body.block.line, what });
     }
-    let mut states = walk.block(&body.block, vec![beginning(body)]);
+    let mut begin = beginning(body);
+    if let Some(called) = called {
+        walk.everything(called.clone(), body.block.line, &mut begin);
+    }
+    let mut states = walk.block(&body.block, vec![begin.clone()]);
     if walk.overflowed {
         let what = "more ways than can be told apart: branches are taken together".to_owned();
         walk.approximations.insert(Approximation { line: body.block.line, what });
         (walk.together, walk.overflowed) = (true, false);
-        states = walk.block(&body.block, vec![beginning(body)]);
+        states = walk.block(&body.block, vec![begin]);
     }
     if walk.overflowed {
         let mut anything = beginning(body);
@@ -214,13 +226,39 @@ fn called(expr: &Expr) -> Option<String> {
 /// A function of the application that the CHECK constraints of a domain name.
 fn called_by_domain(ty: Type, catalog: &Catalog) -> Option<String> {
     let UserTypeKind::Domain { base, checks, .. } = &kind::user(ty, catalog)?.kind else { return None };
-    let is_word = |text: &str, name: &str| {
+    let found = checks.iter().find_map(|check| named(&check.condition.text, catalog));
+    found.or_else(|| called_by_domain(base.ty, catalog))
+}
+
+/// A function of the application that a text names.
+fn named(text: &str, catalog: &Catalog) -> Option<String> {
+    let is_named = |name: &str| {
         text.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
             .any(|word| word.eq_ignore_ascii_case(name))
     };
-    let mut names = catalog.functions.values().map(|function| function.name.to_string());
-    let found = names.find(|name| checks.iter().any(|check| is_word(&check.condition.text, name)));
-    found.or_else(|| called_by_domain(base.ty, catalog))
+    catalog.functions.values().map(|function| function.name.to_string()).find(|name| is_named(name))
+}
+
+/// A function that domains, generated columns or indexes call: whenever a value is made, a row is written or looked for.
+fn called_by_schema(catalog: &Catalog) -> Option<String> {
+    let by_types = catalog.types.values().find_map(|user| called_by_domain(user.ty, catalog));
+    let by_tables = || {
+        catalog.relations.values().find_map(|relation| match &relation.kind {
+            RelationKind::Table(table) => {
+                let generated = table.columns.iter().filter(|column| column.generation == Generation::Stored);
+                generated.filter_map(|column| column.default.as_ref()).find_map(|made| named(&made.text, catalog))
+            }
+            RelationKind::Index(index) => {
+                let keys = index.keys.iter().filter_map(|key| match &key.what {
+                    IndexKeyKind::Expr(expr) => Some(expr),
+                    IndexKeyKind::Column(_) => None,
+                });
+                keys.chain(&index.predicate).find_map(|made| named(&made.text, catalog))
+            }
+            _ => None,
+        })
+    };
+    by_types.or_else(by_tables).map(|name| format!("{name}, which the schema calls,"))
 }
 
 /// What CHECK constraints say: they are true or NULL of every row.

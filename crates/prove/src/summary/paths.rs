@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use skew_sql::catalog::Catalog;
 use skew_sql::plpgsql::bound::{
-    Block, Expression, Loop, Opened, Over, Program as Body, Statement, StatementKind, Target,
+    Block, Expression, Loop, Opened, Over, Program as Body, Raise, Raised, Statement, StatementKind, Target,
 };
 
 use super::assign::{assigned, set};
@@ -166,6 +166,7 @@ impl Walk<'_> {
                 states
             }
             StatementKind::Raise(raise) if raise.level == skew_sql::plpgsql::ast::Severity::Exception => {
+                states.iter_mut().for_each(|state| self.raised(raise, line, state));
                 // What ends in an error is seen by nobody; in a part that may be left out, also by a loop, it is.
                 states.retain(|state| state.conditional || state.looped);
                 states
@@ -193,9 +194,10 @@ impl Walk<'_> {
                 states.iter_mut().for_each(|state| _ = self.rows(rows, line, state));
                 states
             }
-            StatementKind::Open { cursor, .. } => {
+            StatementKind::Open { cursor, of: Opened::Bound(arguments), .. } => {
                 let declared = self.body.variables[*cursor].cursor.clone();
                 for state in &mut states {
+                    arguments.iter().for_each(|(_, value)| _ = self.expression(value, line, state));
                     if let Some(declared) = &declared {
                         self.whole(&declared.query, line, state);
                     }
@@ -249,8 +251,20 @@ impl Walk<'_> {
                 states.iter_mut().for_each(|state| state.conditional = true);
                 states
             }
-            StatementKind::Raise(_) | StatementKind::Null | StatementKind::Close(_) => states,
+            StatementKind::Raise(raise) => {
+                states.iter_mut().for_each(|state| self.raised(raise, line, state));
+                states
+            }
+            StatementKind::Null | StatementKind::Close(_) => states,
         }
+    }
+
+    /// What RAISE says is looked at.
+    fn raised(&mut self, raise: &Raise, line: u32, state: &mut State) {
+        if let Some(Raised::Message(_, arguments)) = &raise.what {
+            arguments.iter().for_each(|argument| _ = self.expression(argument, line, state));
+        }
+        raise.options.iter().for_each(|(_, value)| _ = self.expression(value, line, state));
     }
 
     fn looped(&mut self, line: u32, looped: &Loop, mut states: Vec<State>) -> Vec<State> {

@@ -423,6 +423,25 @@ fn what_decides_besides_the_key_is_not_forgotten() {
         (skew_in(no_error, ""), "f(3) | g(4)", Level::Si, true),
         (skew_in(no_return, "END LOOP;"), "f(3) | g(4)", Level::Si, true),
         (skew_in(none, "END IF;"), "f(3) | g(4)", Level::Si, true),
+        // What is said is read first; a row is looked for among all with the first column of an index.
+        (
+            body("f", "RAISE NOTICE '%', (SELECT v FROM a WHERE id = 1); UPDATE b SET v = p WHERE id = 1;")
+                + &body("g", "SELECT v INTO x FROM b WHERE id = 1; UPDATE a SET v = p WHERE id = 1;"),
+            "f(3) | g(4)",
+            Level::Si,
+            true,
+        ),
+        (
+            "CREATE TABLE z (id int PRIMARY KEY, m int NOT NULL, n int NOT NULL); CREATE INDEX ON z (m, n);".to_owned()
+                + &body(
+                    "f",
+                    "SELECT count(*) INTO x FROM z WHERE m = 1 AND n = 1; UPDATE a SET v = x + p WHERE id = 1;",
+                )
+                + &body("g", "SELECT v INTO x FROM a WHERE id = 1; INSERT INTO z VALUES (p, 1, 2);"),
+            "f(3) | g(4)",
+            Level::Pc,
+            true,
+        ),
         // What refers to a row goes and changes with it, and what refers to that.
         (referring("", "REFERENCES m ON DELETE CASCADE", "DELETE FROM m"), "f(3) | g(4)", Level::Si, true),
         (
