@@ -66,7 +66,8 @@ impl Look<'_> {
         let slots = self.plan(&query.plan, around);
         match slots.into_iter().next() {
             Some(Slot::Values(values)) if values.len() == query.columns.len() => values,
-            _ => query.columns.iter().map(|column| self.state.typed(TermKind::Unknown, column.typed)).collect(),
+            // Of any number of rows.
+            _ => query.columns.iter().map(|_| self.state.many()).collect(),
         }
     }
 
@@ -110,7 +111,7 @@ impl Look<'_> {
                         self.value(part, &slots, around);
                     }
                 }
-                slots.push(Slot::Values(calls.iter().map(|_| self.state.unknown()).collect()));
+                slots.push(Slot::Values(calls.iter().map(|_| self.state.many()).collect()));
                 slots
             }
             Plan::ProjectSet { input, calls } => {
@@ -118,7 +119,7 @@ impl Look<'_> {
                 let mut slots = self.plan(input, around);
                 self.are_not_plain(first);
                 calls.iter().for_each(|call| _ = self.value(call, &slots, around));
-                slots.push(Slot::Values(calls.iter().map(|_| self.state.unknown()).collect()));
+                slots.push(Slot::Values(calls.iter().map(|_| self.state.many()).collect()));
                 slots
             }
             Plan::Project { input, columns } => {
@@ -153,7 +154,7 @@ impl Look<'_> {
                 };
                 self.plan(right, around);
                 self.are_not_plain(first);
-                vec![Slot::Values((0..count).map(|_| self.state.unknown()).collect())]
+                vec![Slot::Values((0..count).map(|_| self.state.many()).collect())]
             }
             Plan::Lock { input, locks } => {
                 let slots = self.plan(input, around);
@@ -181,7 +182,7 @@ impl Look<'_> {
                     match &cte.recursive {
                         None => _ = self.ctes.insert(cte.number, values),
                         Some((again, _)) => {
-                            let values = values.iter().map(|_| self.state.unknown()).collect();
+                            let values = values.iter().map(|_| self.state.many()).collect();
                             self.ctes.insert(cte.number, values);
                             self.query(again, around);
                         }
@@ -263,11 +264,30 @@ impl Look<'_> {
     fn restrict(&mut self, access: usize, column: Option<usize>, value: Option<TermId>) {
         let Some(column) = column else { return };
         self.read_column(access, column);
+        let value = value.map(|value| if self.is_one_value(value) { value } else { self.state.many() });
         let access = &mut self.state.accesses[access];
         match value {
             Some(value) if access.value_of(column).is_none() => access.row.push((column, value)),
             Some(value) if access.value_of(column) == Some(value) => {}
             _ => _ = access.filtered.insert(column),
+        }
+    }
+
+    /// Whether a value is one in the whole statement, and not one of each of several rows that it looks at.
+    fn is_one_value(&self, value: TermId) -> bool {
+        match *self.state.kind(value) {
+            TermKind::Read { access, .. } => {
+                let row = &self.state.accesses[access];
+                let table = self.facts.table(row.table);
+                let is_given = |column: &usize| row.value_of(*column).is_some_and(|by| !self.state.terms[by].looped);
+                let single = table.is_some_and(|table| table.unique.iter().any(|columns| columns.iter().all(is_given)));
+                row.number != self.state.statements || single || row.extreme.is_some()
+            }
+            TermKind::Plus(base, _) | TermKind::Times(base, _) => self.is_one_value(base),
+            TermKind::Sum(one, other) | TermKind::Difference(one, other) => {
+                self.is_one_value(one) && self.is_one_value(other)
+            }
+            _ => true,
         }
     }
 
@@ -364,6 +384,10 @@ impl Look<'_> {
             values.extend(aggregate.calls.iter().map(|call| self.aggregated(call)));
         }
         values.extend(aggregate.grouping.iter().map(|_| self.state.unknown()));
+        if !aggregate.keys.is_empty() {
+            // A row for each group.
+            values.iter_mut().for_each(|value| *value = self.state.many());
+        }
         vec![Slot::Values(values)]
     }
 

@@ -56,7 +56,8 @@ impl Walk<'_> {
         for access in first..state.accesses.len() {
             let asked = &state.accesses[access];
             let unique = self.facts.table(asked.table).map(|table| table.unique.clone()).unwrap_or_default();
-            let single = unique.iter().any(|columns| columns.iter().all(|column| asked.value_of(*column).is_some()));
+            let is_given = |column: &usize| asked.value_of(*column).is_some_and(|by| !state.terms[by].looped);
+            let single = unique.iter().any(|columns| columns.iter().all(is_given));
             state.accesses[access].single = single;
         }
         let asks = |access: &super::Access| access.reads.contains(&Cell::Existence);

@@ -92,6 +92,14 @@ impl State {
         self.term(TermKind::Unknown)
     }
 
+    /// A value that is another one each time.
+    pub(super) fn many(&mut self) -> TermId {
+        let was = std::mem::replace(&mut self.looped, true);
+        let value = self.unknown();
+        self.looped = was;
+        value
+    }
+
     pub(super) fn truth_term(&mut self, value: bool) -> TermId {
         self.typed(TermKind::Constant(value.to_string()), Type::BOOL.into())
     }

@@ -33,7 +33,8 @@ impl Look<'_> {
                     Some(Slot::Row(access)) => self.cell(access, column.column),
                     Some(Slot::Values(values)) => match values.get(column.column) {
                         Some(value) => *value,
-                        None => self.unknown(expr),
+                        // Of any number of rows.
+                        None => self.state.many(),
                     },
                     None => self.unknown(expr),
                 }

@@ -465,6 +465,13 @@ fn what_decides_besides_the_key_is_not_forgotten() {
             Level::Si,
             true,
         ),
+        // Several rows are not one.
+        (
+            read_only("UPDATE a SET v = 7 FROM unnest(ARRAY[1, 2]) k WHERE a.id = k AND v >= 100;"),
+            "f(3) | g(4) | h(5)",
+            Level::Si,
+            true,
+        ),
         // A trigger keeps a row back.
         (kept_back, "f(1) | f(2)", Level::Si, true),
         // Others see one of two that are serializable with each other.
