@@ -130,10 +130,11 @@ impl Robustness {
                     }
                     let programs = larger.iter().map(|at| names[*at].clone()).collect();
                     let searched = self.cycles(level, &Question { programs, ..question.clone() });
-                    limit = limit.or(searched.limit);
-                    if searched.suspects.is_empty() {
+                    // Where not all was looked at, it is not known to be robust.
+                    if searched.suspects.is_empty() && searched.limit.is_none() {
                         next.push(larger);
                     }
+                    limit = limit.or(searched.limit);
                 }
             }
             let is_part = |set: &Vec<usize>| next.iter().any(|larger| set.iter().all(|one| larger.contains(one)));

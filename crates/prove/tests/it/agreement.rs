@@ -507,6 +507,8 @@ fn what_commits_in_the_middle_is_not_robust() {
     let answer = robustness.answer(&database, &app, Level::Si, &Question::default(), &[], RobustEffort::default());
     let expected = Verdict::Unknown("f, which commits in the middle".to_owned());
     assert_eq!(answer.expect("it runs").verdict, expected);
+    let sets = robustness.largest_robust_sets(Level::Si, &Question::default());
+    assert!(sets.sets.is_empty() && sets.limit.is_some(), "{sets:?}");
 }
 
 /// What is known of an application; an error if an engine is wrong about it.
