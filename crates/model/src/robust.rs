@@ -246,6 +246,13 @@ pub struct AppRun {
     pub anomaly: Option<String>,
 }
 
+impl FoundRun {
+    /// Whether sessions read in the end what the calls have left, which is no part of the application: `finally`.
+    pub fn reads_what_is_left(&self) -> bool {
+        self.sessions.iter().any(|(name, _)| name == "finally")
+    }
+}
+
 impl RobustReport {
     /// The weakest levels at which every run is serializable, among those that were asked about.
     pub fn weakest(&self) -> Vec<&str> {

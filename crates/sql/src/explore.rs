@@ -11,9 +11,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use skew_model::{History, Level, OpId, OpKind, Status};
+use skew_store::Reads;
 
 use crate::app::App;
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use crate::session::guide::Guide;
 use crate::session::recording::Recording;
 use crate::session::{Cancel, Client as Connected, Connection, Database, Format, Outcome};
@@ -25,6 +26,10 @@ pub struct Client {
     /// The sessions with their calls, in order.
     pub sessions: Vec<(String, Vec<String>)>,
 }
+
+/// Not a session: its calls are made by every session when all other calls are done, and see everything that is left. A
+/// history has no last state, but it says what is read of it, and that this comes after the calls of a session.
+pub const FINALLY: &str = "finally";
 
 /// How much may be tried.
 #[derive(Clone, Copy, Debug)]
@@ -95,6 +100,11 @@ impl Client {
                 return Err(format!("there are two sessions called {name}"));
             }
             sessions.push((name, calls));
+        }
+        if sessions.iter().all(|(name, _)| name == FINALLY) {
+            return Err(format!(
+                "nobody calls anything before `{FINALLY}`; a client reads `f(1) | g(2) | finally: h()`"
+            ));
         }
         Ok(Client { sessions })
     }
@@ -177,8 +187,7 @@ fn one(
     watch: &Watch,
 ) -> Result<Run> {
     let Ran { history, failed, was_refused } = run(database, app, client, level, guide, watch)?;
-    let mut check = database.connect(Connected::new("check", "explore"));
-    rows(&mut check, "SELECT skew.checking(true)")?;
+    let mut check = checking(database, client);
     let mut broken = Vec::new();
     for invariant in &app.invariants {
         if rows(&mut check, &format!("SELECT {invariant}"))? != ["t"] {
@@ -187,6 +196,14 @@ fn one(
     }
     let state = state(database, &mut check)?;
     Ok(Run { history, failed, state, broken, was_refused })
+}
+
+/// A connection that sees what all transactions have left; where that has been read, the same.
+fn checking(database: &Database, client: &Client) -> Connection {
+    let mut check = database.connect(Connected::new("check", "explore"));
+    let was_read = client.sessions.iter().any(|(name, _)| name == FINALLY);
+    check.session.reads = if was_read { Reads::Newest } else { Reads::Settled };
+    check
 }
 
 /// Goes back to the checkpoint and runs the calls of a client, one after the other: in which order, and what reads return,
@@ -216,8 +233,7 @@ pub fn record(
     database.keep_statements();
     calls(database, app, client, level, guide, watch)?;
     let recording = database.recording();
-    let mut check = database.connect(Connected::new("check", "explore"));
-    rows(&mut check, "SELECT skew.checking(true)")?;
+    let mut check = checking(database, client);
     let state = state(database, &mut check)?;
     Ok((recording, state))
 }
@@ -231,9 +247,9 @@ fn calls(
     watch: &Watch,
 ) -> Result<Ran> {
     let mut first = 0;
-    let mut sessions: Vec<Session> = client
-        .sessions
-        .iter()
+    let (finally, calling): (Vec<_>, Vec<_>) = client.sessions.iter().partition(|(name, _)| name == FINALLY);
+    let mut sessions: Vec<Session> = calling
+        .into_iter()
         .map(|(name, calls)| {
             let client = Connected { label: Some(name.clone()), ..Connected::new(name, "explore") };
             let session = Session { name, connection: database.connect(client), calls: calls.as_slice(), next: first };
@@ -259,14 +275,28 @@ fn calls(
         let program = call.split('(').next().unwrap_or_default().trim();
         database.set_level(app.level_of(program).unwrap_or(level));
         if let Err(error) = session.call(app, call) {
-            let fields = error.fields();
-            was_refused |= matches!(fields.code.as_str(), "40001" | "40P01");
-            failed.push(format!("{}: {call}: {} {}", session.name, fields.code, fields.message));
+            was_refused |= matches!(error.fields().code.as_str(), "40001" | "40P01");
+            failed.push(failure(session.name, call, &error));
+        }
+    }
+    let last: Vec<&String> = finally.into_iter().flat_map(|(_, calls)| calls).collect();
+    database.set_level(level);
+    for session in &mut sessions {
+        session.connection.session.reads = Reads::Newest;
+        for call in &last {
+            if let Err(error) = session.call(app, call) {
+                failed.push(failure(session.name, call, &error));
+            }
         }
     }
     drop(sessions);
     failed.sort();
     Ok(Ran { history: database.history(), failed, was_refused })
+}
+
+fn failure(session: &str, call: &str, error: &SqlError) -> String {
+    let fields = error.fields();
+    format!("{session}: {call}: {} {}", fields.code, fields.message)
 }
 
 /// Ends connections that are still at work when the time is over: a procedure may never end.

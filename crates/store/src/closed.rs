@@ -11,7 +11,7 @@
 //! that took the last version for the newest (`looked`).
 
 use crate::clocks::join;
-use crate::engine::{Conflict, Engine, Looks, Order, OwnRow};
+use crate::engine::{Conflict, Engine, Looks, Order, OwnRow, RowLock};
 use crate::position::{Position, Positions, has_room};
 use crate::running::{Bounds, FEW, Read};
 use crate::sight::{Conflicts, Sight};
@@ -286,13 +286,17 @@ impl Engine {
         })
     }
 
-    /// The transaction holds the lock of the key's row: at `mvrc` its next statements see who has written the key.
-    pub(crate) fn hold(&mut self, txn: Txn, key: u32) {
+    /// The transaction holds the lock of the key's row: at `mvrc` its next statements see who has written the key, and who
+    /// has held a lock before that excludes this one.
+    pub(crate) fn hold(&mut self, txn: Txn, key: u32, lock: RowLock) {
         if self.txn(txn).sight == Sight::StatementPrefix {
             let last = self.last_position(key);
+            let known = self.held_until.get(&key).into_iter().flat_map(|kinds| kinds.iter().enumerate());
+            let excluded = known.filter(|(kind, _)| lock.excludes & (1 << kind) != 0).map(|(_, position)| *position);
+            let held = excluded.max().unwrap_or(Position::FIRST);
             let running = self.running_mut(txn);
-            running.seen_next = running.seen_next.max(last);
-            running.held.push((key, last));
+            running.seen_next = running.seen_next.max(last).max(held);
+            running.held.push((key, last, lock.kind));
         }
     }
 
@@ -301,9 +305,9 @@ impl Engine {
     fn rows_are_last(&self, txn: Txn) -> bool {
         let running = self.running(txn);
         let mut own_rows = running.reads.iter().filter(|read| read.own_row == OwnRow::Yes);
-        let mut held = running.held.iter().filter(|(key, _)| running.last_write(*key).is_some());
+        let mut held = running.held.iter().filter(|(key, ..)| running.last_write(*key).is_some());
         own_rows.all(|read| self.overwriting(read) == Position::NEVER)
-            && held.all(|&(key, last)| self.last_position(key) <= last)
+            && held.all(|&(key, last, _)| self.last_position(key) <= last)
     }
 
     /// A key to blame: one that it read and somebody has overwritten, or one that it writes.

@@ -9,6 +9,8 @@
 
 use std::collections::VecDeque;
 
+use rustc_hash::FxHashMap;
+
 use skew_model::Level;
 
 use crate::choice::Place;
@@ -117,6 +119,19 @@ pub enum Recency {
     Commit,
 }
 
+/// A lock of a row: its kind, by a number below [`RowLock::KINDS`], and the kinds that it excludes, as bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub struct RowLock {
+    pub kind: usize,
+    pub excludes: u8,
+}
+
+impl RowLock {
+    /// So many kinds there are.
+    pub const KINDS: usize = 4;
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
     pub(crate) recency: Recency,
@@ -149,6 +164,8 @@ pub(crate) struct Engine {
     pub(crate) recent: VecDeque<Txn>,
     /// How often transactions that look from a place have read.
     pub(crate) looks: u64,
+    /// Where those have committed that held a lock of a key's row last, by its kind; without real time only.
+    pub(crate) held_until: FxHashMap<u32, [Position; RowLock::KINDS]>,
 }
 
 impl Engine {
@@ -176,6 +193,7 @@ impl Engine {
             commits: 1,
             recent: VecDeque::new(),
             looks: 0,
+            held_until: FxHashMap::default(),
         }
     }
 
@@ -418,6 +436,12 @@ impl Engine {
             }
         }
         let state = &mut self.sessions[session];
+        if self.recency == Recency::None {
+            for &(key, _, kind) in &state.running.held {
+                let kinds = self.held_until.entry(key).or_insert([Position::FIRST; RowLock::KINDS]);
+                kinds.get_mut(kind).into_iter().for_each(|until| *until = position);
+            }
+        }
         (state.last, state.last_position) = (Some(txn), position);
         self.committed[session] = number;
         self.txn_mut(txn).position = position;

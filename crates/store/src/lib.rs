@@ -79,7 +79,7 @@ pub use savepoint::Mark;
 pub use session::{AsyncSession, Session};
 pub use skew_model::Key;
 pub use spaces::{Range, Space};
-pub use store::{Options, Reads, Recency, Refusals, RowLocks, Step, Store};
+pub use store::{Options, Reads, Recency, Refusals, RowLock, RowLocks, Step, Store};
 pub use telling::{Freshness, Told, ToldOperation};
 pub use transaction::{AsyncTransaction, Content, Entry, Transaction};
 pub use value::Value;

@@ -4,7 +4,7 @@ use skew_model::{Key, TxnId};
 
 use crate::candidates::{Listing, Reads};
 use crate::choice::{Choice, Place, Point, Read};
-use crate::engine::{Conflict, OwnRow, State};
+use crate::engine::{Conflict, OwnRow, RowLock, State};
 use crate::error::Error;
 use crate::log::{Action, Op};
 use crate::sight::Sight;
@@ -60,11 +60,12 @@ impl<V: Clone> Store<V> {
     }
 
     /// The caller has locked the row of the key. At `mvrc` the statements that follow see whoever has written it last, as
-    /// those do that have read it under its lock; and if the transaction writes the key, too, it commits only if nobody has
-    /// written it since: transactions of other levels take no locks. At other levels this says nothing.
-    pub fn hold(&mut self, txn: TxnId, key: Key) -> Result<(), Error> {
+    /// those do that have read it under its lock, and whoever has had a lock before that excludes it; and if the transaction
+    /// writes the key, too, it commits only if nobody has written it since: transactions of other levels take no locks. At
+    /// other levels this says nothing.
+    pub fn hold(&mut self, txn: TxnId, key: Key, lock: RowLock) -> Result<(), Error> {
         self.must_be_open(txn)?;
-        self.engine.hold(txn.0, key.0);
+        self.engine.hold(txn.0, key.0, lock);
         Ok(())
     }
 

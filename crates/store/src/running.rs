@@ -43,7 +43,7 @@ pub(crate) struct Running {
     /// How far `forbidden` has got.
     pub(crate) forbidden: RefCell<Forbidden>,
     /// The keys whose rows it has locked, with the place of their last version then.
-    pub(crate) held: Vec<(u32, Position)>,
+    pub(crate) held: Vec<(u32, Position, usize)>,
     /// The keys that it has written.
     pub(crate) writes: Vec<Write>,
     /// For each of them, where it is.

@@ -34,7 +34,8 @@ Examples:
   skew explore bank.sql --client 'withdraw(1, 60); withdraw(2, 10) | deposit(1, 5)' --level si --all
 
 Sessions are separated by |, their calls by ;. Each call is a transaction: a procedure is CALLed, a function SELECTed,
-anything else is taken as it stands.
+anything else is taken as it stands. `… | finally: SELECT balance FROM account`: when all calls are done, every session
+reads what is left, so that histories show who has written last.
 
 Exit codes: 0 no invariant breaks, 1 one does, 2 bad input or usage, 3 a limit was hit before everything was tried.")]
 pub(crate) struct Arguments {

@@ -94,6 +94,7 @@ fn access_of(access: &summary::Access, oids: &[Oid]) -> Access {
         single: access.single,
         plain: access.plain,
         locks: access.locks,
+        alone: access.alone,
         looped: access.looped,
         conditional: access.conditional,
         first: access

@@ -3,12 +3,16 @@
 //! A cycle is T1 → T2 → … → Tm → T1, where T1 reads what T2 overwrites. Of a chain only T1, T2 and its last transaction are
 //! kept, with the equalities between their values: what is left out of a chain only makes more cycles possible.
 
-use super::data::{Access, At, Does, Edge, Kind, Outcome, Summary, Way};
+use super::apart::Differ;
+use super::data::{Access, At, Does, Edge, Kind, Outcome, Summary, Table, Way};
 use super::equal::{Equal, surely_inserts};
 use super::rules::{Allowed, Apartness, Levels, Rule};
 
 /// So many chains are followed for one level.
 const MOST_CHAINS: usize = 400_000;
+
+/// Where there are more chains with one beginning, what differs is forgotten, so that more of them are alike.
+const FEW_CHAINS: usize = 1_000;
 
 /// What following all chains came to.
 pub(super) enum Followed {
@@ -50,6 +54,8 @@ struct Chain<'s> {
     ends: bool,
     /// The access that the last one was reached by, if it hits a row for sure.
     hits: Option<usize>,
+    /// Pairs of values that are not all equal: a transaction that was passed would have been kept out by T1.
+    apart: Vec<Differ>,
     names: Vec<Node>,
 }
 
@@ -72,7 +78,9 @@ impl<'s> Following<'s> {
         for out in self.edges.iter().filter(|edge| edge.kind == Kind::Rw) {
             let read = self.access(out.from);
             let (rule, other) = (self.levels.rule(out.from.0), self.levels.rule(out.to.0));
-            if self.is_protected(node(out.from), node(out.to)) || !rule.can_be_overwritten(read, other) {
+            if self.is_protected(node(out.from), node(out.to))
+                || !rule.can_be_overwritten(read, self.is_read_again(read, out), other)
+            {
                 continue;
             }
             let start = Start { first: node(out.from), out, rule, hits: hits(out.from.2, read, out, false) };
@@ -102,7 +110,10 @@ impl<'s> Following<'s> {
                 continue;
             }
             for edge in self.ways_on(&chain) {
-                let Some(next) = self.step(start, &chain, &edge) else { continue };
+                let Some(mut next) = self.step(start, &chain, &edge) else { continue };
+                if known.len() > FEW_CHAINS {
+                    next.apart.clear();
+                }
                 if !known.iter().any(|one| covers(one, &next)) {
                     known.push(next);
                 }
@@ -128,6 +139,7 @@ impl<'s> Following<'s> {
             return None;
         }
         Some(Chain {
+            apart: self.kept_apart(start, &equal, t2),
             equal,
             last: node(start.out.to),
             is_second: true,
@@ -173,6 +185,7 @@ impl<'s> Following<'s> {
         }
         let is_ordered =
             step.edge.is_some_and(|edge| self.also_overwrites(start, &equal, (here, chain.last), next, edge));
+        let mut apart: Vec<Differ> = chain.apart.iter().filter_map(|differ| differ.passed_on(&equal, next)).collect();
         let equal = equal.only(&[FIRST, SECOND, next]);
         let kind = step.edge.map(|edge| edge.kind);
         let hit = step.edge.and_then(|edge| hits(edge.to.2, self.access(edge.to), edge, edge.kind != Kind::Wr));
@@ -191,6 +204,7 @@ impl<'s> Following<'s> {
             Apartness::Neighbours | Apartness::Everybody if with_second && kind == Some(Kind::Rw) => return None,
             _ => {}
         }
+        apart.extend(self.kept_apart(start, &equal, third));
         let (asks_rw, asks_ww) = start.rule.asks_for();
         let mut names = chain.names.clone();
         if names.len() < 8 {
@@ -205,6 +219,7 @@ impl<'s> Following<'s> {
             length: (chain.length + 1).min(4),
             ends: with_first && start.rule.apart != Apartness::Locked,
             hits: hit,
+            apart,
             names,
         })
     }
@@ -269,10 +284,23 @@ impl<'s> Following<'s> {
         changes_it || self.conflict(start, equal, one, (next, node(edge.to), &[Some(edge.to.2)]))
     }
 
-    /// Whether equalities that came later exclude the last transaction.
+    /// Whether equalities that came later exclude the last transaction, or one before it.
     fn excluded_after_all(&self, start: &Start<'s>, equal: &Equal<'s>, chain: &Chain<'s>, here: usize) -> bool {
+        let last = (here, chain.last, &[chain.hits][..]);
         matches!(start.rule.apart, Apartness::Everybody | Apartness::Locked)
-            && self.conflict(start, equal, (FIRST, start.first, &[start.hits]), (here, chain.last, &[chain.hits]))
+            && (self.conflict(start, equal, (FIRST, start.first, &[start.hits]), last)
+                || chain.apart.iter().any(|differ| !differ.can_hold(equal)))
+    }
+
+    /// What has to differ between T1 and another transaction, if everybody is concurrent with T1: the keys of rows that both
+    /// of them would write.
+    fn kept_apart(&self, start: &Start<'s>, equal: &Equal<'s>, other: (usize, Node, &[Option<usize>])) -> Vec<Differ> {
+        if !matches!(start.rule.apart, Apartness::Everybody | Apartness::Locked) {
+            return Vec::new();
+        }
+        let first = (FIRST, start.first, &[start.hits][..]);
+        let pairs = self.conflicting(start, first, other).into_iter();
+        pairs.filter_map(|(one, their)| Differ::keys(self.summary, equal, (FIRST, one), (other.0, their))).collect()
     }
 
     /// T2 has deleted the row that T1 changes and the last one has read: somebody has inserted it again, unseen by T1, and
@@ -304,8 +332,7 @@ impl<'s> Following<'s> {
         access.table.and_then(|table| self.summary.tables.get(table)).is_some_and(|table| !table.deleted)
     }
 
-    /// Whether two transactions surely write one cell (where rows are locked: one row, which T1 has locked by then), or are
-    /// ordered by the database. Each with the accesses that hit a row for sure.
+    /// Whether two transactions surely write one cell.
     fn conflict(
         &self,
         start: &Start<'s>,
@@ -313,28 +340,86 @@ impl<'s> Following<'s> {
         one: (usize, Node, &[Option<usize>]),
         other: (usize, Node, &[Option<usize>]),
     ) -> bool {
+        let pairs = self.conflicting(start, one, other);
+        pairs.into_iter().any(|(access, their)| equal.one_row((one.0, access), (other.0, their)))
+    }
+
+    /// The accesses with which two transactions surely write one cell, if they are to one row (where rows are locked: one row,
+    /// which T1 has locked by then), or are ordered by the database. Each with the accesses that hit a row for sure.
+    fn conflicting(
+        &self,
+        start: &Start<'s>,
+        one: (usize, Node, &[Option<usize>]),
+        other: (usize, Node, &[Option<usize>]),
+    ) -> Vec<(&'s Access, &'s Access)> {
         let locked = start.rule.apart == Apartness::Locked;
         if locked && one.0 != FIRST {
-            return false;
+            return Vec::new();
         }
+        let (_, _, read) = start.out.from;
         let split = self.access(start.out.from).number;
         // Who runs at another level need not mind a lock: only what T1 has written before, or overwrites, counts.
         let by_rows = locked && !start.rule.mixed;
-        let is_held = |access: &&&Access| !locked || access.number < split || (by_rows && access.number == split);
-        let writes = |way: &'s Way, hits: &[Option<usize>]| -> Vec<&'s Access> {
+        // A statement locks after it has looked; only of what it locks it takes the newest state.
+        let is_held = |at: usize, access: &Access| {
+            !locked
+                || access.number < split
+                || (by_rows && at == read && start.out.picked && self.is_read_again(access, start.out))
+        };
+        let moves = start.rule.apart == Apartness::Locked || start.rule.mixed;
+        let writes = |way: &'s Way, hits: &[Option<usize>]| -> Vec<(usize, &'s Access)> {
             let all = way.accesses.iter().enumerate();
             let counts = |at: usize, access: &Access| {
-                (!access.writes.is_empty() || (by_rows && access.locks)) && is_sure(way, at, access, hits)
+                (!access.writes.is_empty() || (by_rows && access.locks)) && self.is_sure(way, at, access, hits, moves)
             };
-            all.filter(|(at, access)| counts(*at, access)).map(|(_, access)| access).collect()
+            all.filter(|(at, access)| counts(*at, access)).collect()
         };
         let (mine, theirs) = (writes(self.way(one.1), one.2), writes(self.way(other.1), other.2));
-        mine.iter().filter(is_held).any(|access| {
-            theirs.iter().any(|their| {
-                (by_rows || access.writes.iter().any(|cell| their.writes.contains(cell)))
-                    && equal.one_row((one.0, access), (other.0, their))
+        let mine = mine.into_iter().filter(|(at, access)| is_held(*at, access));
+        let pairs = mine.flat_map(|(_, access)| theirs.iter().map(move |(_, their)| (access, *their)));
+        let one_cell = |access: &Access, their: &Access| access.writes.iter().any(|cell| their.writes.contains(cell));
+        let excludes = |access: &Access| access.alone || !access.writes.is_empty();
+        let locked = |access: &Access, their: &Access| by_rows && (excludes(access) || excludes(their));
+        pairs.filter(|(access, their)| locked(access, their) || one_cell(access, their)).collect()
+    }
+
+    /// Whether an access surely finds its row. `moves`: statements of one transaction may see different states.
+    fn is_sure(&self, way: &Way, at: usize, access: &Access, hits: &[Option<usize>], moves: bool) -> bool {
+        if hits.contains(&Some(at)) {
+            return true;
+        }
+        if access.conditional || access.looped {
+            return false;
+        }
+        let table = access.table.and_then(|table| self.summary.tables.get(table));
+        access.outcome == Outcome::Found
+            || hits.iter().flatten().any(|hit| {
+                let hit = &way.accesses[*hit];
+                // Between the two the row may have come, or gone.
+                let stays = |inserted: bool, deleted: bool| match access.number < hit.number {
+                    true => !inserted,
+                    false => !deleted,
+                };
+                access.outcome != Outcome::Missing
+                    && access.plain
+                    && hit.table == access.table
+                    && !hit.row.is_empty()
+                    && hit.row.len() == access.row.len()
+                    && hit
+                        .row
+                        .iter()
+                        .all(|(column, value)| !way.terms[*value].looped && access.value(*column) == Some(*value))
+                    && (!moves || table.is_some_and(|table| stays(table.inserted, table.deleted)))
             })
-        })
+    }
+
+    /// Whether a statement reads these cells again when it has the lock of the row: all that was looked up by its key, and
+    /// of others what they were not looked up by.
+    fn is_read_again(&self, access: &Access, edge: &Edge) -> bool {
+        let table = access.table.and_then(|table| self.summary.tables.get(table));
+        let keyed = |table: &Table| !table.key.is_empty() && table.key.iter().all(|at| access.value(*at).is_some());
+        let is_other = |cell: &Option<usize>| cell.is_some_and(|column| access.value(column).is_none());
+        table.is_some_and(keyed) || edge.cells.iter().all(is_other)
     }
 
     fn is_protected(&self, one: Node, other: Node) -> bool {
@@ -386,6 +471,7 @@ fn covers(known: &Chain<'_>, next: &Chain<'_>) -> bool {
         && (known.overwrites || !next.overwrites)
         && (known.hits.is_none() || known.hits == next.hits)
         && known.equal.says_no_more_than(&next.equal)
+        && known.apart.iter().all(|differ| next.apart.iter().any(|other| other.is_stricter_than(differ, &next.equal)))
 }
 
 /// The access, if it hits a row for sure: it writes, or the dependency is about a column of a row that it has picked.
@@ -393,27 +479,4 @@ fn hits(at: usize, access: &Access, edge: &Edge, by_writing: bool) -> Option<usi
     let writes = by_writing && !access.writes.is_empty();
     let columns = edge.picked && edge.cells.iter().any(Option::is_some);
     (writes || columns).then_some(at)
-}
-
-/// Whether an access surely finds its row.
-fn is_sure(way: &Way, at: usize, access: &Access, hits: &[Option<usize>]) -> bool {
-    if hits.contains(&Some(at)) {
-        return true;
-    }
-    if access.conditional || access.looped {
-        return false;
-    }
-    access.outcome == Outcome::Found
-        || hits.iter().flatten().any(|hit| {
-            let hit = &way.accesses[*hit];
-            access.outcome != Outcome::Missing
-                && access.plain
-                && hit.table == access.table
-                && !hit.row.is_empty()
-                && hit.row.len() == access.row.len()
-                && hit
-                    .row
-                    .iter()
-                    .all(|(column, value)| !way.terms[*value].looped && access.value(*column) == Some(*value))
-        })
 }

@@ -225,6 +225,8 @@ pub struct Access {
     pub plain: bool,
     /// The row is locked.
     pub locks: bool,
+    /// Nobody else locks it then.
+    pub alone: bool,
     /// Any number of times.
     pub looped: bool,
     /// It may be left out.

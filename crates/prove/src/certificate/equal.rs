@@ -85,7 +85,10 @@ impl<'s> Equal<'s> {
         // Rows with NULL in a unique column can be inserted any number of times.
         let counts =
             |columns: &&Vec<usize>| !both_insert || columns.iter().all(|column| table.not_null.contains(column));
-        agree(&table.key) || table.unique.iter().filter(counts).any(agree)
+        // Who finds no row with some values says nothing about rows that have only some of them.
+        let all_of = |access: &Access| agree(&access.row.iter().map(|(column, _)| *column).collect());
+        let is_it = |access: &Access| access.outcome != Outcome::Missing || all_of(access);
+        is_it(one.1) && is_it(other.1) && (agree(&table.key) || table.unique.iter().filter(counts).any(agree))
     }
 
     /// Says all that follows; false if it contradicts itself, or what is known of rows.

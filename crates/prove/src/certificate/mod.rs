@@ -13,9 +13,11 @@
 //! - `pairs`: which accesses depend on each other
 //! - `rows`: the same where whole rows conflict
 //! - `equal`: which values are equal
+//! - `apart`: which values differ
 //! - `cycles`: the cycles
 //! - `check`: everything together
 
+mod apart;
 mod check;
 mod convert;
 mod cycles;

@@ -127,7 +127,8 @@ fn why_not(
     // By other columns than the key, another row may be found later.
     let is_that_row = |access: &Access| {
         let by_key = !table.key.is_empty() && table.key.iter().all(|column| access.value(*column).is_some());
-        access.outcome == Outcome::Found && (by_key || !table.deleted)
+        let stays = !table.deleted && access.row.iter().all(|(column, _)| table.keeps(*column));
+        access.outcome == Outcome::Found && (by_key || stays)
     };
     match kind {
         Kind::Wr if !picked => None,

@@ -34,7 +34,7 @@ impl Footprints {
 
     /// Makes the footprint of a call, unless the time is over.
     pub(super) fn make(&mut self, database: &Database, app: &App, call: &str) -> Result<()> {
-        if !self.known.contains_key(call) {
+        if !self.known.contains_key(call) && !self.watch.is_over() {
             self.runs += 1;
             let made = alone(database, app, call, &self.watch)?;
             // What was cut short says nothing.

@@ -30,7 +30,7 @@ use std::time::Duration;
 use skew_model::{History, Level};
 use skew_sql::app::App;
 use skew_sql::error::Result;
-use skew_sql::explore::Client;
+use skew_sql::explore::{Client, FINALLY};
 use skew_sql::session::Database;
 
 use self::arguments::Case;
@@ -149,6 +149,12 @@ impl Found {
     /// The client as `skew explore` reads it.
     pub fn client_text(&self) -> String {
         client::text(&self.client)
+    }
+
+    /// The queries with which sessions read what all calls have left, because nothing else shows who has written last.
+    pub fn finally(&self) -> &[String] {
+        let last = self.client.sessions.iter().find(|(name, _)| name == FINALLY);
+        last.map_or(&[], |(_, queries)| queries)
     }
 
     /// The command that shows it again.

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 
 use skew_check::check;
 use skew_model::{History, Justification, Key, Level, OpId, OpKind, Outcome, Status, TxnId};
+use skew_sql::explore::FINALLY;
 
 use super::Found;
 
@@ -25,15 +26,13 @@ pub(super) struct Transaction<'a> {
 /// The sessions, or why there are none.
 pub(super) fn script(found: &Found) -> Result<String, String> {
     let transactions = transactions(found)?;
-    let verdict = check(&found.history, found.level);
-    let Outcome::Holds(Justification::CommitOrder { order, .. }) = &verdict.outcome else {
-        return Err(format!("there is no order of commits at {}", found.level));
-    };
+    let order = order(found)?;
     let place = |id: TxnId| transactions.iter().find(|transaction| transaction.id == id);
     let ordered: Vec<&Transaction> = order.iter().filter_map(|id| place(*id)).collect();
     let setup: String = found.setup.iter().map(|statement| format!("{statement}; -- T1\n")).collect();
+    let finally = finally(found);
     if found.level == Level::Mvrc {
-        return super::steps::script(found, &ordered).map(|script| setup + &script);
+        return super::steps::script(found, &ordered).map(|script| setup + &script + &finally);
     }
     let looks: Vec<usize> = (0..ordered.len()).map(|at| looks_after(&found.history, &ordered, at)).collect();
     let mut out = setup;
@@ -50,7 +49,26 @@ pub(super) fn script(found: &Found) -> Result<String, String> {
         let mark = format!("-- T{}", next.session + 1);
         let _ = writeln!(out, "CALL {}; {mark}\nCOMMIT; {mark}", next.call);
     }
-    Ok(out)
+    Ok(out + &finally)
+}
+
+/// What the sessions read when all have committed.
+fn finally(found: &Found) -> String {
+    let sessions = found.client.sessions.iter().filter(|(name, _)| name != FINALLY).enumerate();
+    let reads = sessions.flat_map(|(session, _)| found.finally().iter().map(move |query| (session + 1, query)));
+    reads.map(|(session, query)| format!("{query} /* what is left */; -- T{session}\n")).collect()
+}
+
+/// The transactions in the order of their commits. Where somebody reads what is left it is the order of the run, in which
+/// each ran as it committed: others would leave something else.
+fn order(found: &Found) -> Result<Vec<TxnId>, String> {
+    if !found.finally().is_empty() {
+        return Ok(found.history.txn_ids().collect());
+    }
+    match check(&found.history, found.level).outcome {
+        Outcome::Holds(Justification::CommitOrder { order, .. }) => Ok(order),
+        _ => Err(format!("there is no order of commits at {}", found.level)),
+    }
 }
 
 /// How many transactions have committed.
@@ -62,10 +80,11 @@ pub(super) fn committed(history: &History) -> usize {
 fn transactions(found: &Found) -> Result<Vec<Transaction<'_>>, String> {
     let history = &found.history;
     let mut transactions = Vec::new();
-    for (session, (name, calls)) in found.client.sessions.iter().enumerate() {
+    let calling = found.client.sessions.iter().filter(|(name, _)| name != FINALLY);
+    for (session, (name, calls)) in calling.enumerate() {
         let own: Vec<TxnId> =
             history.txn_ids().filter(|id| history.session_name(history.txn(*id).session) == *name).collect();
-        if own.len() != calls.len() {
+        if own.len() != calls.len() + found.finally().len() {
             return Err(format!("the calls of {name} are not one transaction each"));
         }
         for (id, call) in own.into_iter().zip(calls) {

@@ -237,12 +237,20 @@ impl<'a> Search<'a> {
     }
 
     fn take(&mut self, clients: Clients) {
-        for arrangement in Arrangement::all(self.case.suspect) {
-            self.fresh.extend((0..clients.list.len()).map(|client| Attempt {
-                guide: Arc::new(Mutex::new(arrangement.guide(self.case))),
-                arrangement: arrangement.clone(),
-                client,
-            }));
+        let arrangements = Arrangement::all(self.case.suspect);
+        let readers: Vec<Arrangement> = arrangements.iter().filter_map(|one| one.with_readers(self.case)).collect();
+        // What is left is read only when the most promising clients have shown nothing without.
+        let (first, rest) = (0..clients.list.len().min(FIRST_CLIENTS), FIRST_CLIENTS..clients.list.len());
+        for (some, range) in
+            [(&arrangements, first.clone()), (&readers, first), (&arrangements, rest.clone()), (&readers, rest)]
+        {
+            for arrangement in some {
+                self.fresh.extend(range.clone().map(|client| Attempt {
+                    guide: Arc::new(Mutex::new(arrangement.guide(self.case))),
+                    arrangement: arrangement.clone(),
+                    client,
+                }));
+            }
         }
         self.clients = Some(clients);
     }

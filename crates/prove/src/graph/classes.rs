@@ -231,7 +231,11 @@ impl Classes {
         // Any number of rows can be inserted with NULL in a unique column.
         let inserts = one.1.kind == AccessKind::Insert && other.1.kind == AccessKind::Insert;
         let can_be_null = |columns: &&Vec<usize>| columns.iter().any(|column| !table.not_null[*column]);
-        agree(&table.key) || table.unique.iter().filter(|columns| !(inserts && can_be_null(columns))).any(agree)
+        // A row that is not there is not that with some of its values, but with all of them.
+        let missing = [one.1, other.1].into_iter().filter(|access| access.outcome == Outcome::Missing);
+        let mut missing = missing.map(|access| access.row.iter().map(|(column, _)| *column).collect());
+        let unique = || table.unique.iter().filter(|columns| !(inserts && can_be_null(columns))).any(agree);
+        missing.all(|columns| agree(&columns)) && (agree(&table.key) || unique())
     }
 
     /// Whether the equalities contradict each other, or what is known of rows.

@@ -149,7 +149,8 @@ fn can_meet(table: &TableFacts, kind: EdgeKind, cell: Cell, (first, later): (&Ac
     // Who has found a row by other columns than the key may find another one that comes after it.
     let is_that_row = |access: &Access| {
         let by_key = !table.key.is_empty() && table.key.iter().all(|column| access.value_of(*column).is_some());
-        access.outcome == Outcome::Found && (by_key || !table.deleted)
+        let keeps_its_values = || !table.deleted && access.row.iter().all(|(column, _)| table.is_constant(*column));
+        access.outcome == Outcome::Found && (by_key || keeps_its_values())
     };
     match kind {
         // Whether a row was found says nothing about others that were looked at.

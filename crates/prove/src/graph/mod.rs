@@ -11,6 +11,7 @@
 
 pub mod classes;
 pub mod edges;
+mod exclusion;
 pub mod rules;
 pub mod search;
 

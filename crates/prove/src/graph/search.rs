@@ -10,20 +10,24 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::graph::classes::{Classes, surely_inserts};
+use crate::graph::classes::Classes;
 use crate::graph::edges::Dependency;
+use crate::graph::exclusion::{Apart, hit, meet};
 use crate::graph::rules::{Exclusion, Leading, Rules};
 use crate::graph::{Graph, time_limit};
-use crate::summary::{Access, AccessKind, Cell, Outcome, Path};
+use crate::summary::{Access, AccessKind, Cell};
 use crate::suspect::{Edge, EdgeKind, Place, Suspect, SuspectCall};
 
 /// The places of T1, T2 and the transaction that the search has come to among the classes.
-const FIRST: usize = 0;
-const SECOND: usize = 1;
-const HERE: usize = 2;
+pub(super) const FIRST: usize = 0;
+pub(super) const SECOND: usize = 1;
+pub(super) const HERE: usize = 2;
 
 /// So many states are visited for one pair of T1 and T2.
 const MOST_STATES: usize = 4_000;
+
+/// Where there are more states, what differs between values is not kept any more: fewer states are told apart.
+const FEW_STATES: usize = 1_000;
 
 /// So many states are visited in all.
 const MOST_STATES_IN_ALL: usize = 1_000_000;
@@ -56,7 +60,7 @@ pub fn search(graph: &Graph<'_>, all_rules: &BTreeMap<usize, Rules>, is_protecte
         for out in graph.edges[first].iter().filter(|edge| edge.kind == EdgeKind::ReadWrite) {
             let protected = is_protected(graph.nodes[first].program) && is_protected(graph.nodes[out.to].program);
             let (rules, read) = (rules_of(first), &graph.path(first).accesses[out.accesses.0]);
-            if protected || !rules.is_vulnerable(read, rules_of(out.to)) {
+            if protected || !rules.is_vulnerable(read, reads_again(graph, read, out), rules_of(out.to)) {
                 continue;
             }
             let mut chain = Chain { graph, rules, is_protected, first, out, states: Vec::new() };
@@ -112,13 +116,13 @@ fn signature(graph: &Graph<'_>, suspect: &Suspect) -> String {
 }
 
 /// The search from one pair of T1 and T2.
-struct Chain<'g, 's> {
-    graph: &'g Graph<'s>,
+pub(super) struct Chain<'g, 's> {
+    pub(super) graph: &'g Graph<'s>,
     /// Of the program of T1.
-    rules: &'g Rules,
+    pub(super) rules: &'g Rules,
     is_protected: &'g dyn Fn(usize) -> bool,
-    first: usize,
-    out: &'g Dependency,
+    pub(super) first: usize,
+    pub(super) out: &'g Dependency,
     states: Vec<State>,
 }
 
@@ -133,6 +137,8 @@ struct State {
     must_close: bool,
     /// The access with which it was entered, if that hits a row.
     entered: Vec<usize>,
+    /// What is not the same, because somebody on the way would be excluded.
+    apart: Vec<Apart>,
     parent: Option<usize>,
     via: Option<Dependency>,
 }
@@ -147,6 +153,7 @@ impl State {
             // What is known to be hit excludes more.
             && self.entered.iter().all(|access| next.entered.contains(access))
             && self.classes.is_within(&next.classes)
+            && self.apart.iter().all(|one| next.apart.iter().any(|other| other.implies(one, &next.classes)))
     }
 }
 
@@ -164,6 +171,7 @@ impl Chain<'_, '_> {
         if excluded || self.would_be_seen(&classes, SECOND, false) {
             return None;
         }
+        let apart = self.apart(&classes, SECOND, &self.evidence_in());
         Some(State {
             classes,
             read_writes: false,
@@ -171,6 +179,7 @@ impl Chain<'_, '_> {
             length: 2,
             must_close: false,
             entered: self.evidence_in(),
+            apart,
             parent: None,
             via: None,
         })
@@ -270,12 +279,13 @@ impl Chain<'_, '_> {
         true
     }
 
-    /// Whether later equalities exclude the transaction that the chain has come to.
+    /// Whether later equalities exclude the transaction that the chain has come to, or one on the way.
     fn is_excluded_after_all(&self, classes: &Classes, state: &State) -> bool {
         if !matches!(self.rules.exclusion, Exclusion::Everybody | Exclusion::Locks) {
             return false;
         }
         self.surely_conflict(classes, (FIRST, &self.evidence_out()), (HERE, &state.entered))
+            || state.apart.iter().any(|apart| apart.is_broken(classes))
     }
 
     /// Whether Tm has read a column of a row that T2, which it sees, has deleted, and that T1 changes: somebody must have
@@ -340,6 +350,8 @@ impl Chain<'_, '_> {
             return None;
         }
         let is_ordered = edge.kind == EdgeKind::ReadWrite && self.also_overwrites(&classes, next, edge);
+        let mut apart: Vec<Apart> =
+            state.apart.iter().filter_map(|apart| apart.carried(&classes, graph, next)).collect();
         let classes = classes.only(graph, &[FIRST, SECOND, next]);
         let entered = match edge.kind {
             EdgeKind::Session => Vec::new(),
@@ -360,6 +372,14 @@ impl Chain<'_, '_> {
             }
             _ => {}
         }
+        for new in self.apart(&classes, HERE, &entered) {
+            if !apart.contains(&new) {
+                apart.push(new);
+            }
+        }
+        if self.states.len() > FEW_STATES {
+            apart.clear();
+        }
         // That two are serializable with each other says nothing about what others see of them.
         let (read_writes, overwrites) = self.rules.asks_for();
         Some(State {
@@ -369,6 +389,7 @@ impl Chain<'_, '_> {
             length: state.length + 1,
             must_close: with_first && self.rules.exclusion != Exclusion::Locks,
             entered,
+            apart,
             parent: Some(at),
             via: Some(edge.clone()),
         })
@@ -392,65 +413,13 @@ impl Chain<'_, '_> {
     }
 
     /// The accesses of T1 that hit a row for sure, because T2 overwrites what they read there.
-    fn evidence_out(&self) -> Vec<usize> {
+    pub(super) fn evidence_out(&self) -> Vec<usize> {
         hit(self.graph.path(self.first), self.out.accesses.0, self.out, false)
     }
 
     /// The access of T2 that overwrites what T1 has read.
     fn evidence_in(&self) -> Vec<usize> {
         vec![self.out.accesses.1]
-    }
-
-    /// Whether T1 has found a row that another transaction surely inserts, and would have seen all of it.
-    fn would_be_seen(&self, classes: &Classes, at: usize, later: bool) -> bool {
-        use crate::graph::rules::Back;
-        let seen = match self.rules.back {
-            // Nobody after T2 is seen either.
-            Back::ReadWrite | Back::Overwrite => true,
-            Back::SecondReadWrite | Back::SecondOverwrite | Back::NotDirectly => !later,
-            Back::Later | Back::LaterStatement => false,
-        };
-        if !seen {
-            return false;
-        }
-        let (first, other) = (self.graph.path(self.first), self.graph.path(classes.node(at)));
-        other.accesses.iter().filter(|access| surely_inserts(access)).any(|inserted| {
-            let stays = self.graph.summary.facts.table(inserted.table).is_some_and(|table| !table.deleted);
-            stays
-                && first.accesses.iter().any(|access| {
-                    access.outcome == Outcome::Found
-                        && !surely_inserts(access)
-                        && classes.are_one_row(self.graph, (FIRST, access), (at, inserted))
-                })
-        })
-    }
-
-    /// Whether two transactions surely write one cell (at `mvrc`: one row, which the first one has locked; who runs at another
-    /// level need not mind a lock, but then sees what was written before, or writes later).
-    fn surely_conflict(&self, classes: &Classes, one: (usize, &[usize]), other: (usize, &[usize])) -> bool {
-        let (path, other_path) = (self.graph.path(classes.node(one.0)), self.graph.path(classes.node(other.0)));
-        let locks = self.rules.exclusion == Exclusion::Locks;
-        if locks && one.0 != FIRST {
-            return false;
-        }
-        let split = self.graph.path(self.first).accesses[self.out.accesses.0].number;
-        let by_rows = locks && !self.rules.mixed;
-        let writes = |path: &Path, at: usize, evidence: &[usize]| {
-            let access = &path.accesses[at];
-            (!access.writes.is_empty() || (by_rows && access.locks)) && is_sure(path, at, evidence)
-        };
-        (0..path.accesses.len()).filter(|at| writes(path, *at, one.1)).any(|at| {
-            let access = &path.accesses[at];
-            // At `mvrc` only what T1 has done before the others come counts.
-            if locks && (access.number > split || (self.rules.mixed && access.number == split)) {
-                return false;
-            }
-            (0..other_path.accesses.len()).filter(|other_at| writes(other_path, *other_at, other.1)).any(|other_at| {
-                let other_access = &other_path.accesses[other_at];
-                (by_rows || meet(access, other_access))
-                    && classes.are_one_row(self.graph, (one.0, access), (other.0, other_access))
-            })
-        })
     }
 
     fn suspect(&self, at: usize, back: &Dependency) -> Suspect {
@@ -482,43 +451,11 @@ impl Chain<'_, '_> {
     }
 }
 
+/// Whether what an access reads is read again under the lock of the row, if it locks or changes it.
+pub(super) fn reads_again(graph: &Graph<'_>, read: &Access, out: &Dependency) -> bool {
+    graph.summary.facts.table(read.table).is_some_and(|table| read.reads_again(&out.cells, table))
+}
+
 fn session_to(to: usize) -> Dependency {
     Dependency { to, kind: EdgeKind::Session, accesses: (0, 0), cells: Vec::new(), picked: true, equal: Vec::new() }
-}
-
-fn meet(one: &Access, other: &Access) -> bool {
-    one.writes.intersection(&other.writes).next().is_some()
-}
-
-/// An access that hits a row for sure, because a dependency is about more than whether the row is there, or because it
-/// writes.
-fn hit(path: &Path, access: usize, edge: &Dependency, writes: bool) -> Vec<usize> {
-    let writes = writes && !path.accesses[access].writes.is_empty();
-    let columns = edge.picked && edge.cells.iter().any(|cell| matches!(cell, Cell::Column(_)));
-    if writes || columns { vec![access] } else { Vec::new() }
-}
-
-/// Whether an access surely finds its row: always, or because another access to the same row did.
-fn is_sure(path: &Path, at: usize, evidence: &[usize]) -> bool {
-    let access = &path.accesses[at];
-    if evidence.contains(&at) {
-        return true;
-    }
-    if access.conditional || access.looped {
-        return false;
-    }
-    access.outcome == Outcome::Found
-        || evidence.iter().any(|other| {
-            let other = &path.accesses[*other];
-            // Missing rows are not found again, and a row that was not there may have been inserted.
-            access.outcome != Outcome::Missing
-                && access.plain
-                && other.table == access.table
-                && !other.row.is_empty()
-                && access.row.len() == other.row.len()
-                // What changes in a loop has another value by then.
-                && other.row.iter().all(|(column, value)| {
-                    !path.terms[*value].looped && access.value_of(*column) == Some(*value)
-                })
-        })
 }

@@ -96,7 +96,7 @@ impl Robustness {
     /// Whether the solver can be asked about a level.
     pub(super) fn can_ask_solver(&self, level: Level, question: &Question, engine: Engine) -> bool {
         engine != Engine::Graph
-            && self.commits_in_the_middle(level).is_none()
+            && self.is_beyond(level, question).is_none()
             && self.isolation(level, question).is_some()
     }
 
@@ -107,7 +107,7 @@ impl Robustness {
         question: &Question,
         effort: Effort,
     ) -> Option<std::result::Result<Solved, NoSolver>> {
-        if self.commits_in_the_middle(level).is_some() {
+        if self.is_beyond(level, question).is_some() {
             return None;
         }
         let isolation = self.isolation(level, question)?;
@@ -130,7 +130,7 @@ impl Robustness {
         let effort = Effort { level: trial.left() * 2 / 3, ..trial.effort };
         let Some(solved) = self.solve(level, question, effort) else {
             // Nobody else knows about pairs.
-            let is_about_pairs = !question.pairs.is_empty() && self.commits_in_the_middle(level).is_none();
+            let is_about_pairs = !question.pairs.is_empty() && self.is_beyond(level, question).is_none();
             let unknown =
                 || format!("pairs of programs at {level}: they are for the solver, which knows ec ra cc pc psi si");
             return Ok(limit.or_else(|| is_about_pairs.then(unknown)));

@@ -173,16 +173,23 @@ impl Robustness {
         let is_protected = |program: usize| question.is_serializable(&summary.programs[program], level);
         let mut searched = search(&graph, &rules, &is_protected);
         searched.suspects.iter_mut().for_each(|suspect| suspect.level = level);
-        searched.limit = searched.limit.or_else(|| self.commits_in_the_middle(level));
+        searched.limit = searched.limit.or_else(|| self.is_beyond(level, question));
         searched
     }
 
-    /// A program that is several transactions: what holds of one does not hold of its parts.
-    pub(super) fn commits_in_the_middle(&self, level: Level) -> Option<String> {
-        let programs = &self.summary(level).programs;
-        let program = programs.iter().find(|program| {
-            program.approximations.iter().any(|approximation| approximation.what.starts_with("COMMIT or ROLLBACK"))
-        })?;
-        Some(format!("{}, which commits in the middle", program.name))
+    /// A program that is asked about whose runs are not what a level says of transactions: what holds of one transaction does
+    /// not hold of its parts.
+    pub(super) fn is_beyond(&self, level: Level, question: &Question) -> Option<String> {
+        let summary = self.summary(level);
+        let programs: Vec<&Program> = question.asks_about(summary).iter().map(|at| &summary.programs[*at]).collect();
+        let commits = programs.iter().find(|program| program.commits.is_some());
+        let catches = programs.iter().find_map(|program| Some((&program.name, program.catches?)));
+        match (commits, catches) {
+            (Some(program), _) => Some(format!("{}, which commits in the middle", program.name)),
+            (None, Some((name, line))) => Some(format!(
+                "{name}, line {line}: a violation that is caught tells what others did, whatever the level lets it see"
+            )),
+            (None, None) => None,
+        }
     }
 }

@@ -95,6 +95,7 @@ impl<'g, 's> Encoding<'g, 's> {
                 if one != other {
                     self.tell_dependencies(solver, one, other);
                     solver.assert(&Formula::all(self.sure_dependencies(one, other)));
+                    solver.assert(&Formula::all(self.growing(one, other)));
                 }
             }
         }
@@ -269,6 +270,7 @@ impl<'g, 's> Encoding<'g, 's> {
                 parts.push(Formula::equal(&value_name(one.0, *term), &value_name(other.0, *other_term)));
             }
         }
+        parts.extend(self.within_limits((one.0, path, from), (other.0, other_path, to), edge));
         let (hit, other_hit) = hits_of(edge, &path.accesses[from], &other_path.accesses[to]);
         if hit {
             parts.push(self.hits(one.0, one.1, from));
@@ -312,10 +314,16 @@ impl<'g, 's> Encoding<'g, 's> {
     /// A dependency and the numbers that it asks to be the same hold in what the solver has found.
     pub(super) fn holds(&self, meets: &Formula, values: &BTreeMap<String, String>) -> bool {
         match meets {
-            Formula::Atom(text) => match text.strip_prefix("(= ").and_then(|rest| rest.strip_suffix(')')) {
-                Some(names) => names.split_once(' ').is_some_and(|(one, other)| values.get(one) == values.get(other)),
-                None => values.get(text).is_some_and(|value| value == "true"),
-            },
+            Formula::Atom(text) => {
+                let words: Vec<&str> = text.trim_matches(['(', ')']).split(' ').collect();
+                let number = |name: &str| values.get(name).and_then(|text| real(text));
+                match words[..] {
+                    ["=", one, other] => values.get(one) == values.get(other),
+                    ["<", one, other] => number(one).zip(number(other)).is_some_and(|(one, other)| one < other),
+                    ["<=", one, other] => number(one).zip(number(other)).is_some_and(|(one, other)| one <= other),
+                    _ => values.get(text).is_some_and(|value| value == "true"),
+                }
+            }
             Formula::Not(inner) => !self.holds(inner, values),
             Formula::All(parts) => parts.iter().all(|part| self.holds(part, values)),
             Formula::Any(parts) => parts.iter().any(|part| self.holds(part, values)),
@@ -411,23 +419,43 @@ pub(super) fn conflict_name(one: usize, other: usize) -> String {
 }
 
 /// What a decision says about numbers. Where it may also have been taken because something is NULL it says nothing.
-fn condition_of(path: &Path, condition: &Condition, name: &impl Fn(TermId) -> String) -> Option<Formula> {
+pub(super) fn condition_of(path: &Path, condition: &Condition, name: &impl Fn(TermId) -> String) -> Option<Formula> {
     let sides = [condition.left, condition.right];
     if condition.or_null || sides.iter().any(|term| path.terms[*term].looped) {
         return None;
     }
     let (left, right) = (name(condition.left), name(condition.right));
-    // Text is numbered without an order.
-    let is_ordered = sides.iter().all(|term| {
-        let typed = path.terms[*term].typed;
-        is_whole(&path.terms[*term]) || typed.is_some_and(|typed| typed.ty == Type::NUMERIC)
-    });
+    let is_ordered = is_ordered(sides.map(|term| &path.terms[term]));
     match condition.comparison {
         Comparison::Equal => Some(Formula::equal(&left, &right)),
         Comparison::Different => Some(!Formula::equal(&left, &right)),
+        // Between whole numbers there is nothing.
+        Comparison::Less if sides.iter().all(|term| is_whole(&path.terms[*term])) => {
+            Some(Formula::atom(format!("(<= (+ {left} 1.0) {right})")))
+        }
         Comparison::Less if is_ordered => Some(Formula::atom(format!("(< {left} {right})"))),
         Comparison::AtMost if is_ordered => Some(Formula::atom(format!("(<= {left} {right})"))),
         Comparison::Less | Comparison::AtMost => None,
+    }
+}
+
+/// Whether values are numbers, whose order is that of the solver's. Text is numbered without an order.
+pub(super) fn is_ordered(terms: [&Term; 2]) -> bool {
+    let is_number = |term: &Term| is_whole(term) || term.typed.is_some_and(|typed| typed.ty == Type::NUMERIC);
+    terms.into_iter().all(is_number)
+}
+
+/// A number as the solver writes it, roughly: `(- 1.0)`, `(/ 1.0 3.0)`.
+fn real(text: &str) -> Option<f64> {
+    let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+    match inner.map(|inner| inner.split_once(' ')) {
+        None => text.parse().ok(),
+        Some(Some(("-", number))) => real(number).map(|number| -number),
+        Some(Some(("/", parts))) => {
+            let (above, below) = parts.rsplit_once(' ')?;
+            Some(real(above)? / real(below)?)
+        }
+        Some(_) => None,
     }
 }
 

@@ -3,11 +3,11 @@
 use skew_model::Level;
 
 use super::axioms::{Meaning, Relation};
-use super::encode::{Encoding, conflict_name, value_name};
+use super::encode::{Encoding, condition_of, conflict_name, is_ordered, value_name};
 use super::formula::Formula;
 use crate::graph::edges::Dependency;
 use crate::summary::facts::TableFacts;
-use crate::summary::{Access, AccessKind, Cell, Outcome, Path, TermKind};
+use crate::summary::{Access, AccessKind, Cell, Condition, Outcome, Path, TermId, TermKind};
 use crate::suspect::EdgeKind;
 
 /// A transaction on a way: its number and the node.
@@ -150,6 +150,85 @@ impl Encoding<'_, '_> {
         known
     }
 
+    /// Where rows do not go, who has seen somebody that has found a largest value finds one that is as large: what that one
+    /// has seen it has seen, too. The same holds of smallest ones.
+    pub(super) fn growing(&self, one: usize, other: usize) -> Vec<Formula> {
+        let mut known = Vec::new();
+        for &node in &self.nodes {
+            for &other_node in &self.nodes {
+                // What a level says about who is seen it says of the last one.
+                let passes_on = [Level::Cc, Level::Pc, Level::Psi, Level::Si];
+                if !self.level(other_node).is_some_and(|level| passes_on.contains(&level)) {
+                    continue;
+                }
+                let (first, later) = ((one, node), (other, other_node));
+                for found in self.extremes(node).filter(|(_, _, is_there)| *is_there) {
+                    for again in self.extremes(other_node) {
+                        let Some(grows) = self.grows((first, found), (later, again)) else { continue };
+                        let seen = self.related(Relation::Vis, one, other);
+                        known.push(Formula::all([self.both_take(first, later), seen]).implies(grows));
+                    }
+                }
+            }
+        }
+        known
+    }
+
+    /// The smallest or largest values that a way has asked for among all rows with some values, in tables whose rows do not go
+    /// and that do not change: the access, the value, and whether there surely is one.
+    fn extremes(&self, node: usize) -> impl Iterator<Item = (usize, TermId, bool)> {
+        let path = self.graph.path(node);
+        path.terms.iter().enumerate().filter_map(move |(term, value)| {
+            let TermKind::Read { access: at, column } = value.kind else { return None };
+            let access = &path.accesses[at];
+            let table = self.graph.summary.facts.table(access.table)?;
+            let stays = |column: usize| table.is_constant(column);
+            let is_it = access.extreme.is_some_and(|extreme| extreme.column == column)
+                && access.plain
+                && access.filtered.is_empty()
+                && !access.conditional
+                && !access.looped
+                && !value.looped
+                && !table.deleted
+                && is_ordered([value; 2])
+                && stays(column)
+                && access.row.iter().all(|(column, value)| stays(*column) && !path.terms[*value].looped);
+            is_it.then_some((at, term, path.never_null.contains(&term)))
+        })
+    }
+
+    /// The second value is at least as far as the first one, if both are asked for among the same rows. Then it is not NULL,
+    /// so that what else is only true of it where it is not holds.
+    fn grows(&self, one: (Runner, (usize, TermId, bool)), other: (Runner, (usize, TermId, bool))) -> Option<Formula> {
+        let (((at, node), (access, term, _)), ((other_at, other_node), (other_access, other_term, _))) = (one, other);
+        let (path, other_path) = (self.graph.path(node), self.graph.path(other_node));
+        let (found, again) = (&path.accesses[access], &other_path.accesses[other_access]);
+        // Among more rows there are larger ones.
+        let same = again.row.iter().map(|(column, value)| {
+            let known = found.value_of(*column)?;
+            Some(Formula::equal(&value_name(at, known), &value_name(other_at, *value)))
+        });
+        let same: Vec<Formula> = same.collect::<Option<_>>()?;
+        if found.table != again.table || found.extreme != again.extreme {
+            return None;
+        }
+        let (name, other_name) = (value_name(at, term), value_name(other_at, other_term));
+        let largest = found.extreme?.largest;
+        let (smaller, larger) = if largest { (&name, &other_name) } else { (&other_name, &name) };
+        let is_there = |term: &TermId| *term == other_term || other_path.never_null.contains(term);
+        let decided = other_path.conditions.iter().filter(|condition| condition.or_null);
+        let decided = decided.filter(|condition| is_there(&condition.left) && is_there(&condition.right));
+        let decided = decided.filter_map(|condition| {
+            let holds = Condition { or_null: false, ..*condition };
+            condition_of(other_path, &holds, &|term| value_name(other_at, term))
+        });
+        let follows = match other_path.always_null.contains(&other_term) {
+            true => Formula::FALSE,
+            false => Formula::all([Formula::atom(format!("(<= {smaller} {larger})"))].into_iter().chain(decided)),
+        };
+        Some(Formula::all(same).implies(follows))
+    }
+
     /// Dependencies that one transaction surely has on another one: of `one` on `other`, or of `other` on `one`.
     pub(super) fn sure_dependencies(&self, one: usize, other: usize) -> Vec<Formula> {
         let mut known = Vec::new();
@@ -264,7 +343,12 @@ impl Encoding<'_, '_> {
         let can_be_null = |columns: &&Vec<usize>| columns.iter().any(|column| !table.not_null[*column]);
         let unique = table.unique.iter().filter(|columns| !(inserts && can_be_null(columns)));
         let ways: Vec<Formula> = [&table.key].into_iter().chain(unique).filter_map(agree).collect();
-        (!ways.is_empty()).then(|| Formula::any(ways))
+        // A row that is not there is not that with some of its values, but with all of them.
+        let missing = [access, other_access].into_iter().filter(|access| access.outcome == Outcome::Missing);
+        let all: Option<Vec<Formula>> =
+            missing.map(|access| agree(&access.row.iter().map(|(column, _)| *column).collect())).collect();
+        let (all, true) = (all?, !ways.is_empty()) else { return None };
+        Some(Formula::all(all.into_iter().chain([Formula::any(ways)])))
     }
 }
 

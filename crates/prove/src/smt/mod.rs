@@ -7,6 +7,7 @@
 pub mod axioms;
 pub mod encode;
 pub mod formula;
+mod limits;
 mod meetings;
 pub mod model;
 mod process;
@@ -20,7 +21,7 @@ use skew_model::Level;
 use crate::graph::Graph;
 use crate::summary::Summary;
 use encode::Isolation;
-use proof::Proof;
+use proof::{Paths, Proof};
 use search::Cycles;
 use solver::{NoSolver, Said, Script, Solver};
 
@@ -95,13 +96,14 @@ pub fn solve(
         if is_found {
             continue;
         }
-        let script = proof::no_long_path(solver, &graph, isolation, length + 1)?;
+        let script = proof::no_long_path(solver, &graph, isolation, length + 1, Paths::ToTheFirst)?;
         let said = script.answer.clone();
         solved.scripts.push(script);
         match said {
             Said::Unsat => {
                 let argument = format!(
-                    "by shortest paths, since every one has fewer than {} transactions and no cycle has",
+                    "by shortest paths: to one that takes effect before the others, every one has fewer than {} \
+                     transactions, and no cycle has",
                     length + 1
                 );
                 // Longer paths that were found say nothing.

@@ -2,6 +2,7 @@
 //!
 //! *Shortest paths*: in a shortest cycle nobody depends on anybody but the next one. If there is no path of so many
 //! transactions in which nobody does, there is no longer shortest cycle either, and the shorter ones have been looked at.
+//! One transaction of a cycle takes effect before all others, so that paths to such a one are enough.
 //!
 //! *Induction*: let no two dependencies in a row lead to a transaction that takes effect before both of the others. Then a
 //! transaction whose dependencies all lead forward in that order is in no cycle: what is reached from it takes effect after
@@ -23,12 +24,22 @@ pub struct Proof {
     pub scripts: Vec<Script>,
 }
 
+/// Which paths are asked about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Paths {
+    /// All of them.
+    All,
+    /// Those in cycles of at least as many transactions, to the one that takes effect first.
+    ToTheFirst,
+}
+
 /// Asks whether there is a path of so many transactions in which nobody depends on anybody but the next one.
 pub fn no_long_path(
     solver: &Solver,
     graph: &Graph<'_>,
     isolation: &Isolation,
     length: usize,
+    paths: Paths,
 ) -> Result<Script, NoSolver> {
     let nodes: Vec<usize> = (0..graph.nodes.len()).collect();
     let encoding = Encoding::new(graph, &nodes, isolation, length);
@@ -40,8 +51,23 @@ pub fn no_long_path(
             conversation.assert(&if other == one + 1 { depends } else { !depends });
         }
     }
+    let last = length - 1;
+    if paths == Paths::ToTheFirst {
+        for one in 0..last {
+            conversation.assert(&encoding.related(Relation::Ar, last, one));
+            // Who depends on one before it closes a shorter cycle, unless that is the whole one.
+            let back = (one + 1..length).filter(|other| (one, *other) != (0, last));
+            back.for_each(|other| conversation.assert(&!encoding.depends(other, one)));
+        }
+    }
     conversation.ask();
-    Ok(conversation.script(format!("every path of {length} transactions has a shorter one")))
+    let claim = match paths {
+        Paths::All => format!("every path of {length} transactions has a shorter one"),
+        Paths::ToTheFirst => {
+            format!("every path of {length} transactions to one that takes effect before the others has a shorter one")
+        }
+    };
+    Ok(conversation.script(claim))
 }
 
 /// A proof by induction, if there is one.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use skew_model::{History, Key, Level, Op, OpId, OpKind, Status, TxnId};
-use skew_sql::explore::Client;
+use skew_sql::explore::{Client, FINALLY};
 
 use super::axioms::{Axioms, Meaning, Relation, orders};
 use super::encode::Isolation;
@@ -19,8 +19,9 @@ pub fn run_is_within(
     client: &Client,
     history: &History,
 ) -> Result<bool, NoSolver> {
-    let Some(mut recorded) = Recorded::of(history, isolation.sessions) else { return Ok(false) };
-    let Some(called) = called(summary, client, history) else { return Ok(false) };
+    let calls = without_last_reads(client, history);
+    let Some(mut recorded) = Recorded::of(history, &calls, isolation.sessions) else { return Ok(false) };
+    let Some(called) = called(summary, client, history, &calls) else { return Ok(false) };
     for (transaction, program) in recorded.transactions.iter_mut().zip(called) {
         transaction.program = summary.programs[program].name.clone();
         transaction.level = isolation.levels[program];
@@ -36,17 +37,35 @@ pub fn history_is_within(
     level: Level,
     sessions: bool,
 ) -> Result<Option<bool>, NoSolver> {
-    let recorded = Axioms::of(level).and_then(|_| Recorded::of(history, sessions && level != Level::Ec));
+    let all: Vec<TxnId> = committed(history).collect();
+    let recorded = Axioms::of(level).and_then(|_| Recorded::of(history, &all, sessions && level != Level::Ec));
     let Some(mut recorded) = recorded else { return Ok(None) };
     recorded.transactions.iter_mut().for_each(|transaction| transaction.level = Some(level));
     recorded.is_within(solver, &Axioms::default()).map(Some)
 }
 
-/// The program of each transaction that has committed: each call is a transaction of its session.
-fn called(summary: &Summary, client: &Client, history: &History) -> Option<Vec<usize>> {
+/// The transactions that have committed, without those that read what is left: they are no part of the application.
+fn without_last_reads(client: &Client, history: &History) -> Vec<TxnId> {
+    let mut left: BTreeMap<&str, usize> =
+        client.sessions.iter().map(|(name, calls)| (name.as_str(), calls.len())).collect();
+    let mut is_called = |id: &TxnId| match left.get_mut(history.session_name(history.txn(*id).session).as_str()) {
+        Some(0) => false,
+        Some(left) => {
+            *left -= 1;
+            true
+        }
+        None => true,
+    };
+    // Calls that were rolled back count, too.
+    let called: Vec<TxnId> = history.txn_ids().filter(|id| is_called(id)).collect();
+    called.into_iter().filter(|id| history.txn(*id).status == Status::Committed).collect()
+}
+
+/// The program of each transaction: each call is a transaction of its session.
+fn called(summary: &Summary, client: &Client, history: &History, all: &[TxnId]) -> Option<Vec<usize>> {
     let mut next: BTreeMap<u32, usize> = BTreeMap::new();
     let mut programs = Vec::new();
-    for id in committed(history) {
+    for &id in all {
         let session = history.txn(id).session;
         let name = history.session_name(session);
         let calls = client.sessions.iter().find(|(known, _)| *known == name).map(|(_, calls)| calls)?;
@@ -55,7 +74,8 @@ fn called(summary: &Summary, client: &Client, history: &History) -> Option<Vec<u
         *next += 1;
         programs.push(summary.programs.iter().position(|known| known.name == program)?);
     }
-    let all_called = client.sessions.iter().map(|(_, calls)| calls.len()).sum::<usize>() == programs.len();
+    let sessions = client.sessions.iter().filter(|(name, _)| name != FINALLY);
+    let all_called = sessions.map(|(_, calls)| calls.len()).sum::<usize>() == programs.len();
     all_called.then_some(programs)
 }
 
@@ -80,8 +100,7 @@ struct Transaction {
 }
 
 impl Recorded {
-    fn of(history: &History, sessions: bool) -> Option<Recorded> {
-        let committed: Vec<TxnId> = committed(history).collect();
+    fn of(history: &History, committed: &[TxnId], sessions: bool) -> Option<Recorded> {
         let place = |id: TxnId| committed.iter().position(|known| *known == id);
         let mut transactions = Vec::new();
         for (at, &id) in committed.iter().enumerate() {

@@ -1,26 +1,27 @@
 //! Where a body decides: branches, and what is known on each of them.
 
 use skew_sql::plpgsql::bound::{Expression, Statement};
+use skew_sql::types::Type;
 
+use super::conditions::{Comparison, Condition};
 use super::formula::{Formula, Known, Truth, asks_existence};
-use super::paths::{Walk, shortened};
+use super::paths::{STATEMENT, Walk, shortened};
 use super::statements::gives_what_is_found;
 use super::terms::State;
-use super::{Cell, Outcome};
+use super::values::is_integer;
+use super::{Cell, Outcome, TermId};
 
 impl Walk<'_> {
     pub(super) fn branches(
         &mut self,
         line: u32,
         branches: &[(&Expression, &[Statement])],
-        otherwise: &[Statement],
+        otherwise: Option<&[Statement]>,
         states: Vec<State>,
     ) -> Vec<State> {
-        let Some(((condition, body), rest)) = branches.split_first() else {
-            return if self.together { self.maybe(otherwise, states) } else { self.statements(otherwise, states) };
-        };
+        let Some(((condition, body), rest)) = branches.split_first() else { return self.otherwise(otherwise, states) };
         let mut done = Vec::new();
-        for state in states {
+        for state in self.answer(condition, line, states) {
             if self.together {
                 let mut state = state;
                 self.expression(condition, line, &mut state);
@@ -47,27 +48,84 @@ impl Walk<'_> {
         done
     }
 
+    /// What is done where no branch is taken; without it, that is an error.
+    fn otherwise(&mut self, otherwise: Option<&[Statement]>, mut states: Vec<State>) -> Vec<State> {
+        match otherwise {
+            Some(body) if self.together => self.maybe(body, states),
+            Some(body) => self.statements(body, states),
+            // Some of them have taken a branch.
+            None if self.together => states,
+            // As with an error that is raised: in a part that may be left out, nobody may come to it.
+            None => {
+                states.retain(|state| state.conditional || state.looped);
+                states
+            }
+        }
+    }
+
+    /// CASE with a value: it is compared with what stands at each branch, one after the other.
     pub(super) fn cases(
         &mut self,
+        line: u32,
+        operand: &Expression,
         branches: &[(Vec<Expression>, Vec<Statement>)],
         otherwise: Option<&[Statement]>,
         states: Vec<State>,
     ) -> Vec<State> {
-        let bodies = branches.iter().map(|(_, body)| &body[..]).chain(otherwise);
-        if self.together {
-            let bodies: Vec<&[Statement]> = bodies.collect();
-            return bodies.into_iter().fold(states, |states, body| self.maybe(body, states));
-        }
-        let bodies: Vec<&[Statement]> = bodies.collect();
         let mut done = Vec::new();
-        for state in states {
-            for (at, body) in bodies.iter().enumerate() {
-                let mut state = state.clone();
-                state.decisions.push(format!("branch {} of CASE", at + 1));
-                done.extend(self.statements(body, vec![state]));
+        for mut state in self.answer(operand, line, states) {
+            let value = self.expression(operand, line, &mut state);
+            if self.together {
+                let values = branches.iter().flat_map(|(values, _)| values);
+                values.for_each(|value| _ = self.expression(value, line, &mut state));
+                let bodies = branches.iter().map(|(_, body)| &body[..]).chain(otherwise);
+                done.extend(bodies.fold(vec![state], |states, body| self.maybe(body, states)));
+                continue;
             }
+            let mut left = vec![state];
+            for (expected, body) in branches.iter().flat_map(|(all, body)| all.iter().map(move |one| (one, body))) {
+                for mut state in std::mem::take(&mut left) {
+                    let formula = self.equals((operand, value), expected, line, &mut state);
+                    let truth = state.truth(&formula, self.facts);
+                    let mut taken = state.clone();
+                    if truth == Truth::Open {
+                        let (operand, expected) = (operand.text.trim(), expected.text.trim());
+                        taken.assume(&formula, Known::TRUE, self.facts);
+                        taken.decisions.push(format!("{operand} = {expected}"));
+                        state.assume(&formula, Known::NOT_TRUE, self.facts);
+                        state.decisions.push(format!("not ({operand} = {expected})"));
+                    }
+                    if matches!(truth, Truth::True | Truth::Open) {
+                        done.extend(self.statements(body, vec![taken]));
+                    }
+                    if truth != Truth::True {
+                        left.push(state);
+                    }
+                }
+            }
+            done.extend(self.otherwise(otherwise, left));
         }
         done
+    }
+
+    /// Whether the value of a CASE is what stands at a branch, where both are whole numbers or texts.
+    fn equals(
+        &mut self,
+        (operand, value): (&Expression, TermId),
+        expected: &Expression,
+        line: u32,
+        state: &mut State,
+    ) -> Formula {
+        let other = self.expression(expected, line, state);
+        let types = [operand, expected].map(|part| part.bound().map(|bound| bound.expr.ty()));
+        let are_alike = match types {
+            [Some(one), Some(two)] => (is_integer(one) && is_integer(two)) || [one, two] == [Type::TEXT; 2],
+            _ => false,
+        };
+        if !are_alike || state.is_null(value) || state.is_null(other) {
+            return Formula::Value(state.unknown());
+        }
+        Formula::Compare(Condition { left: value, comparison: Comparison::Equal, right: other, or_null: false })
     }
 
     /// ASSERT: whose condition is not true is not seen.
@@ -94,6 +152,7 @@ impl Walk<'_> {
         line: u32,
         mut state: State,
     ) -> Vec<(Truth, Formula, State)> {
+        state.statements += STATEMENT;
         let Some(bound) = condition.bound() else {
             self.everything(format!("`{}`", shortened(&condition.text)), line, &mut state);
             return vec![(Truth::Open, Formula::All(Vec::new()), state)];

@@ -11,6 +11,7 @@ use skew_sql::plpgsql::bound::Program as Body;
 use skew_sql::session::Database;
 use skew_sql::types::{Type, kind};
 
+use super::calls::Bodies;
 use super::facts::{RowConditions, TableFacts};
 use super::formula::{Formula, Known};
 use super::paths::Walk;
@@ -50,14 +51,20 @@ impl Summary {
         let mut facts = Facts::of(&catalog);
         facts.look_at_first_rows(&catalog, database);
         let tables: Vec<Oid> = facts.tables.keys().copied().collect();
-        for table in tables {
-            let checks = connection.checks(table)?;
-            let conditions = row_conditions(table, &checks, &facts, &catalog);
-            facts.tables.entry(table).and_modify(|facts| {
-                facts.checks = conditions;
-                let of_domains = facts.types.iter().find_map(|typed| called_by_domain(typed.ty, &catalog));
-                facts.checked_by = checks.iter().find_map(called).or(of_domains);
-            });
+        let functions = Bodies::of(&catalog, &facts, &mut connection);
+        // First every function that a CHECK calls may do anything; then those that touch nothing are left out.
+        for _ in 0..2 {
+            for table in &tables {
+                let checks = connection.checks(*table)?;
+                let conditions = row_conditions(*table, &checks, &facts, &catalog);
+                let types = facts.table(*table).map(|table| table.types.clone()).unwrap_or_default();
+                let of_domains = types.iter().find_map(|typed| called_by_domain(typed.ty, &facts, &catalog));
+                let checked_by = checks.iter().find_map(|check| called(check, &facts)).or(of_domains);
+                facts.tables.entry(*table).and_modify(|facts| {
+                    (facts.checks, facts.checked_by) = (conditions, checked_by);
+                });
+            }
+            functions.footprints(&mut facts, &catalog);
         }
         let mut bodies = Vec::new();
         for program in &app.programs {
@@ -68,9 +75,11 @@ impl Summary {
             })?;
             let function = catalog.functions.values().find(|function| *function.name == *program.name);
             let defaults = function.iter().flat_map(|function| &function.parameters);
-            let calls =
-                defaults.filter_map(|parameter| parameter.default.as_ref()).any(|default| default.text.contains('('));
-            let called = if calls { Some("the default of a parameter".to_owned()) } else { called_by_schema(&catalog) };
+            let by_defaults = defaults
+                .filter_map(|parameter| parameter.default.as_ref())
+                .find_map(|default| named(&default.text, &facts, &catalog))
+                .map(|name| format!("{name}, which the default of a parameter calls,"));
+            let called = by_defaults.or_else(|| called_by_schema(&facts, &catalog));
             bodies.push((program, body, called));
         }
         let all = |facts: &Facts| -> Vec<Program> {
@@ -79,8 +88,15 @@ impl Summary {
                     // Serializable programs are protected from each other only.
                     let own = program.level.filter(|level| !level.implies(Level::Ser));
                     let reading = own.map_or(reading, Reading::at);
-                    let asked =
-                        Asked { body, facts, catalog: &catalog, reading, detail: detail(at), called: called.as_ref() };
+                    let asked = Asked {
+                        body,
+                        facts,
+                        catalog: &catalog,
+                        functions: &functions,
+                        reading,
+                        detail: detail(at),
+                        called: called.as_ref(),
+                    };
                     summarize(&program.name, program.level, &asked)
                 });
                 each.collect()
@@ -140,6 +156,7 @@ struct Asked<'a> {
     body: &'a Body,
     facts: &'a Facts,
     catalog: &'a Catalog,
+    functions: &'a Bodies,
     reading: Reading,
     detail: Detail,
     /// What is called before and beside its statements.
@@ -147,21 +164,13 @@ struct Asked<'a> {
 }
 
 fn summarize(name: &str, level: Option<Level>, asked: &Asked<'_>) -> Program {
-    let Asked { body, facts, catalog, reading, detail, called } = *asked;
+    let Asked { body, facts, catalog, functions, reading, detail, called } = *asked;
     let parameters = body.parameters.iter().map(|place| {
         let variable = &body.variables[*place];
         Parameter { name: variable.name.to_string(), ty: variable.typed.ty }
     });
-    let mut walk = Walk {
-        body,
-        facts,
-        catalog,
-        stable: reading == Reading::Once,
-        approximations: BTreeSet::new(),
-        together: false,
-        looks_for_rows: detail == Detail::Rows,
-        overflowed: false,
-    };
+    let mut walk = Walk::new(body, facts, catalog, functions);
+    (walk.stable, walk.looks_for_rows) = (reading == Reading::Once, detail == Detail::Rows);
     if detail == Detail::Branches {
         let what = "many ways in many programs: whether rows are there is not told apart".to_owned();
         walk.approximations.insert(Approximation { line: body.block.line, what });
@@ -188,6 +197,7 @@ fn summarize(name: &str, level: Option<Level>, asked: &Asked<'_>) -> Program {
     }
     let mut paths: Vec<Path> = Vec::new();
     for mut state in states {
+        walk.commit(&mut state);
         state.finish(facts);
         state.compact();
         let path = Path {
@@ -210,50 +220,57 @@ fn summarize(name: &str, level: Option<Level>, asked: &Asked<'_>) -> Program {
         level,
         paths,
         approximations: walk.approximations.into_iter().collect(),
+        catches: walk.catches,
+        commits: walk.commits,
     }
 }
 
-/// A function of the application that an expression calls.
-fn called(expr: &Expr) -> Option<String> {
-    if let ExprKind::UserCall { function, .. } = &expr.kind {
+/// A function that an expression calls, and that may touch something.
+fn called(expr: &Expr, facts: &Facts) -> Option<String> {
+    if let ExprKind::UserCall { function, .. } = &expr.kind
+        && !facts.footprints.touches_nothing(function.oid)
+    {
         return Some(function.name.to_string());
     }
     let mut found = None;
-    skew_sql::ir::children(expr, &mut |part| found = found.take().or_else(|| called(part)));
+    skew_sql::ir::children(expr, &mut |part| found = found.take().or_else(|| called(part, facts)));
     found
 }
 
-/// A function of the application that the CHECK constraints of a domain name.
-fn called_by_domain(ty: Type, catalog: &Catalog) -> Option<String> {
+/// A function that the CHECK constraints of a domain name, and that may touch something.
+fn called_by_domain(ty: Type, facts: &Facts, catalog: &Catalog) -> Option<String> {
     let UserTypeKind::Domain { base, checks, .. } = &kind::user(ty, catalog)?.kind else { return None };
-    let found = checks.iter().find_map(|check| named(&check.condition.text, catalog));
-    found.or_else(|| called_by_domain(base.ty, catalog))
+    let found = checks.iter().find_map(|check| named(&check.condition.text, facts, catalog));
+    found.or_else(|| called_by_domain(base.ty, facts, catalog))
 }
 
-/// A function of the application that a text names.
-fn named(text: &str, catalog: &Catalog) -> Option<String> {
+/// A function that a text names, and that may touch something.
+pub(super) fn named(text: &str, facts: &Facts, catalog: &Catalog) -> Option<String> {
     let is_named = |name: &str| {
         text.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
             .any(|word| word.eq_ignore_ascii_case(name))
     };
-    catalog.functions.values().map(|function| function.name.to_string()).find(|name| is_named(name))
+    let mut touching = catalog.functions.values().filter(|function| !facts.footprints.touches_nothing(function.oid));
+    touching.find(|function| is_named(&function.name)).map(|function| function.name.to_string())
 }
 
 /// A function that domains, generated columns or indexes call: whenever a value is made, a row is written or looked for.
-fn called_by_schema(catalog: &Catalog) -> Option<String> {
-    let by_types = catalog.types.values().find_map(|user| called_by_domain(user.ty, catalog));
+fn called_by_schema(facts: &Facts, catalog: &Catalog) -> Option<String> {
+    let by_types = catalog.types.values().find_map(|user| called_by_domain(user.ty, facts, catalog));
     let by_tables = || {
         catalog.relations.values().find_map(|relation| match &relation.kind {
             RelationKind::Table(table) => {
                 let generated = table.columns.iter().filter(|column| column.generation == Generation::Stored);
-                generated.filter_map(|column| column.default.as_ref()).find_map(|made| named(&made.text, catalog))
+                generated
+                    .filter_map(|column| column.default.as_ref())
+                    .find_map(|made| named(&made.text, facts, catalog))
             }
             RelationKind::Index(index) => {
                 let keys = index.keys.iter().filter_map(|key| match &key.what {
                     IndexKeyKind::Expr(expr) => Some(expr),
                     IndexKeyKind::Column(_) => None,
                 });
-                keys.chain(&index.predicate).find_map(|made| named(&made.text, catalog))
+                keys.chain(&index.predicate).find_map(|made| named(&made.text, facts, catalog))
             }
             _ => None,
         })
@@ -265,7 +282,8 @@ fn called_by_schema(catalog: &Catalog) -> Option<String> {
 fn row_conditions(table: Oid, checks: &[Expr], facts: &Facts, catalog: &Catalog) -> RowConditions {
     let mut state = State::default();
     let mut approximations = BTreeSet::new();
-    let mut look = Look::new(&mut state, facts, catalog, &mut approximations);
+    let mut catches = None;
+    let mut look = Look::new(&mut state, facts, catalog, &mut approximations, &mut catches);
     let row = look.access(table, AccessKind::Select);
     for (column, typed) in facts.table(table).iter().flat_map(|facts| facts.types.iter().enumerate()) {
         look.state.read(row, column, Some(*typed), true);

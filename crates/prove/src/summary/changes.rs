@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use skew_sql::catalog::{Action, Oid, RelationKind, Table, Trigger, TriggerTime};
+use skew_sql::catalog::{Action, Generation, Oid, RelationKind, Table, TriggerTime};
 use skew_sql::ir::{self, Assignment, Change, Insert, MergeAction, Plan};
 
 use super::query::{Around, Look, Slot};
@@ -22,6 +22,7 @@ impl Look<'_> {
                 let slots = self.plan(&delete.input, around);
                 let access = self.changed(&slots, delete.table, AccessKind::Delete);
                 self.state.accesses[access].writes.insert(Cell::Existence);
+                self.tells(delete.table, Vec::new());
                 self.cascade(access, None, &mut Vec::new());
                 self.may_be_kept_back(access);
                 self.returning(delete.returning.as_ref(), &slots, around)
@@ -72,6 +73,7 @@ impl Look<'_> {
     fn assign(&mut self, access: usize, assignments: &[Assignment], slots: &[Slot], around: Option<&Around<'_>>) {
         let table = self.state.accesses[access].table;
         let key = self.facts.table(table).map(|table| table.key.clone()).unwrap_or_default();
+        self.tells(table, assignments.iter().map(|one| (one.column, None)).collect());
         let mut moves = false;
         for assignment in assignments {
             let value = self.value(&assignment.value, slots, around);
@@ -81,7 +83,8 @@ impl Look<'_> {
         }
         self.write_generated(access);
         let changed: Vec<usize> = assignments.iter().map(|one| one.column).collect();
-        self.cascade(access, Some(&changed), &mut Vec::new());
+        let with_generated = [&changed[..], &self.generated(table)].concat();
+        self.cascade(access, Some(&with_generated), &mut Vec::new());
         if moves {
             // The row goes, and another one comes.
             self.state.accesses[access].writes.insert(Cell::Existence);
@@ -95,22 +98,26 @@ impl Look<'_> {
     }
 
     fn write_generated(&mut self, access: usize) {
-        let table = self.state.accesses[access].table;
-        let Some(table) = self.table(table) else { return };
-        let generated = table
-            .columns
-            .iter()
-            .enumerate()
-            .filter(|(_, column)| column.generation == skew_sql::catalog::Generation::Stored && !column.dropped);
-        let generated: Vec<usize> = generated.map(|(position, _)| position).collect();
-        // What a generated column is made of may be any of the others.
-        if !generated.is_empty() {
-            let columns = self.facts.table(self.state.accesses[access].table).map_or(0, |table| table.columns.len());
-            (0..columns).for_each(|column| self.read_column(access, column));
+        let generated = self.generated(self.state.accesses[access].table);
+        if generated.is_empty() {
+            return;
         }
-        for position in generated {
-            self.state.accesses[access].writes.insert(Cell::Column(position));
-        }
+        // What a generated column is made of may be any of the others, and where none of these is set it is left alone.
+        let columns = self.facts.table(self.state.accesses[access].table).map_or(0, |table| table.columns.len());
+        (0..columns).for_each(|column| self.read_column(access, column));
+        let mut also = self.state.accesses[access].clone();
+        (also.conditional, also.plain, also.outcome) = (true, false, Outcome::Open);
+        also.reads.remove(&Cell::Existence);
+        also.values.clear();
+        also.writes = generated.into_iter().map(Cell::Column).collect();
+        self.state.accesses.push(also);
+    }
+
+    /// The generated columns of a table.
+    fn generated(&self, table: Oid) -> Vec<usize> {
+        let columns = self.table(table).into_iter().flat_map(|table| table.columns.iter().enumerate());
+        let generated = columns.filter(|(_, column)| column.generation == Generation::Stored && !column.dropped);
+        generated.map(|(position, _)| position).collect()
     }
 
     fn insert(&mut self, insert: &Insert, around: Option<&Around<'_>>) -> Vec<Slot> {
@@ -185,6 +192,7 @@ impl Look<'_> {
     }
 
     fn new_row(&mut self, table: Oid, values: Vec<(usize, TermId)>) -> usize {
+        self.tells(table, values.iter().map(|(column, value)| (*column, Some(*value))).collect());
         let access = self.access(table, AccessKind::Insert);
         let facts = self.facts.table(table);
         let columns = facts.map_or(0, |facts| facts.columns.len());
@@ -203,7 +211,7 @@ impl Look<'_> {
     fn all_columns(&mut self, table: Oid, mut values: Vec<(usize, TermId)>) -> Vec<(usize, TermId)> {
         let Some(table) = self.table(table) else { return values };
         let is_left = |column: &skew_sql::catalog::Column| {
-            !column.dropped && column.generation != skew_sql::catalog::Generation::Stored && column.default.is_none()
+            !column.dropped && column.generation != Generation::Stored && column.default.is_none()
         };
         let left: Vec<usize> =
             table.columns.iter().enumerate().filter(|(_, column)| is_left(column)).map(|(at, _)| at).collect();
@@ -235,8 +243,10 @@ impl Look<'_> {
         let parent = self.state.accesses[access].table;
         let row = self.state.accesses[access].row.clone();
         self.triggered(parent);
-        let was = (self.state.conditional, self.state.looped);
-        (self.state.conditional, self.state.looped) = (true, true);
+        self.aside(|look| look.refer(parent, &row, changed, known));
+    }
+
+    fn refer(&mut self, parent: Oid, row: &[(usize, TermId)], changed: Option<&[usize]>, known: &mut Vec<(Oid, bool)>) {
         for relation in self.catalog.relations.values() {
             let RelationKind::Table(table) = &relation.kind else { continue };
             for key in table.foreign_keys.iter().filter(|key| key.parent == parent) {
@@ -281,12 +291,11 @@ impl Look<'_> {
                 }
                 self.triggered(relation.oid);
                 if is_new {
-                    let changed = (kind == AccessKind::Update).then_some(&key.columns[..]);
-                    self.cascade(child, changed, known);
+                    let changed = [&key.columns[..], &self.generated(relation.oid)].concat();
+                    self.cascade(child, (kind == AccessKind::Update).then_some(&changed[..]), known);
                 }
             }
         }
-        (self.state.conditional, self.state.looped) = was;
     }
 
     fn table(&self, table: Oid) -> Option<&Table> {
@@ -296,20 +305,59 @@ impl Look<'_> {
         }
     }
 
+    /// A change sets columns of a table (or, without any, deletes): if that can violate a constraint by what others have
+    /// done, and the error is caught, it tells about them.
+    fn tells(&mut self, table: Oid, set: Vec<(usize, Option<TermId>)>) {
+        let Some(changed) = self.table(table).filter(|_| self.state.caught > 0) else { return };
+        let is_set = |column: &usize| set.iter().any(|(known, _)| known == column);
+        let is_new = |column: &usize| {
+            let value = set.iter().find(|(known, _)| known == column).and_then(|(_, value)| *value);
+            value.is_some_and(|value| matches!(self.state.kind(value), TermKind::Fresh(_)))
+        };
+        let is_taken = changed.indexes.iter().any(|index| match self.catalog.relation(*index).map(|one| &one.kind) {
+            Some(RelationKind::Index(one)) if one.unique => {
+                let columns: Option<Vec<usize>> = self.index_columns(*index).into_iter().collect();
+                columns.is_none_or(|columns| columns.iter().any(is_set) && !columns.iter().any(is_new))
+            }
+            _ => false,
+        });
+        let lacks_parent = changed.foreign_keys.iter().any(|key| key.columns.iter().any(is_set));
+        let has_children = self.catalog.relations.values().any(|relation| match &relation.kind {
+            RelationKind::Table(other) => other
+                .foreign_keys
+                .iter()
+                .any(|key| key.parent == table && (set.is_empty() || key.parent_columns.iter().any(is_set))),
+            _ => false,
+        });
+        let is_insert = set.iter().any(|(_, value)| value.is_some());
+        if is_taken && !set.is_empty() || lacks_parent || has_children && !is_insert {
+            self.catches.get_or_insert(self.line);
+        }
+    }
+
     /// A trigger before a change can leave it out.
     fn may_be_kept_back(&mut self, access: usize) {
-        let table = self.table(self.state.accesses[access].table);
-        let is_before = |trigger: &Trigger| trigger.each_row && trigger.when != TriggerTime::After;
-        if table.is_some_and(|table| table.triggers.iter().any(|trigger| is_before(trigger))) {
+        if self.table(self.state.accesses[access].table).is_some_and(has_trigger_before) {
             self.state.accesses[access].conditional = true;
         }
     }
 
-    /// Triggers are taken for anything.
+    /// Whether a column of a row that is changed may get another value than the one that it is set to.
+    pub(super) fn is_made_elsewhere(&self, table: Oid, column: usize) -> bool {
+        self.table(table).is_some_and(|table| {
+            let is_generated = table.columns.get(column).is_some_and(|column| column.generation == Generation::Stored);
+            is_generated || has_trigger_before(table)
+        })
+    }
+
+    /// What is called whenever a table changes.
     fn triggered(&mut self, table: Oid) {
-        let name = self.table(table).and_then(|table| table.triggers.first()).map(|trigger| trigger.name.clone());
-        if let Some(name) = name {
-            self.everything(format!("the trigger {name}"));
+        for trigger in self.table(table).map(|table| table.triggers.clone()).unwrap_or_default() {
+            self.fire(table, &trigger);
+            // It may have to wait for the end.
+            if trigger.timing.is_some() && !self.state.waiting.iter().any(|(_, known)| known.oid == trigger.oid) {
+                self.state.waiting.push((table, trigger));
+            }
         }
         // A function in a CHECK is called for every new version of a row, and may look at any table.
         if let Some(name) = self.facts.table(table).and_then(|table| table.checked_by.clone()) {
@@ -321,18 +369,33 @@ impl Look<'_> {
     pub(super) fn everything(&mut self, what: String) {
         let what = format!("{what} may read and write every table");
         self.approximations.insert(Approximation { line: self.line, what });
-        let was = (self.state.conditional, self.state.looped);
-        (self.state.conditional, self.state.looped) = (true, true);
         let tables: Vec<(Oid, usize)> =
             self.facts.tables.iter().map(|(oid, table)| (*oid, table.columns.len())).collect();
-        for (table, columns) in tables {
-            let access = self.access(table, AccessKind::Update);
-            let cells: BTreeSet<Cell> = [Cell::Existence].into_iter().chain((0..columns).map(Cell::Column)).collect();
-            self.state.accesses[access].reads = cells.clone();
-            self.state.accesses[access].writes = cells;
-        }
-        (self.state.conditional, self.state.looped) = was;
+        self.aside(|look| {
+            for (table, columns) in tables {
+                let access = look.access(table, AccessKind::Update);
+                let cells = [Cell::Existence].into_iter().chain((0..columns).map(Cell::Column));
+                let cells: BTreeSet<Cell> = cells.collect();
+                look.state.accesses[access].reads = cells.clone();
+                look.state.accesses[access].writes = cells;
+            }
+        });
     }
+
+    /// What a statement may do any number of times beside what it says, after it has begun.
+    pub(super) fn aside(&mut self, accesses: impl FnOnce(&mut Self)) {
+        let was = (self.state.conditional, self.state.looped, self.state.statements);
+        (self.state.conditional, self.state.looped) = (true, true);
+        // The numbers of statements are even.
+        self.state.statements |= 1;
+        accesses(self);
+        (self.state.conditional, self.state.looped, self.state.statements) = was;
+    }
+}
+
+/// Whether a trigger sees rows before they are changed, and can change or leave out what is done with them.
+fn has_trigger_before(table: &Table) -> bool {
+    table.triggers.iter().any(|trigger| trigger.each_row && trigger.when != TriggerTime::After)
 }
 
 /// The row of a table in the first slot, which is the one that is changed.

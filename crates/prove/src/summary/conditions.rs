@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::facts::Facts;
 use super::terms::State;
-use super::{AccessKind, Outcome, Path, TermId, TermKind};
+use super::{Access, AccessKind, Outcome, Path, TermId, TermKind};
 
 /// A comparison that is true of two values of a path.
 ///
@@ -60,9 +60,9 @@ impl Condition {
 impl Path {
     /// The values that accesses refer to, which come first.
     fn seen(&self) -> usize {
-        let rows = self.accesses.iter().flat_map(|access| access.row.iter().chain(&access.values));
+        let rows = self.accesses.iter().flat_map(Access::terms);
         let parameters = self.terms.iter().filter(|term| matches!(term.kind, TermKind::Parameter(_))).count();
-        rows.map(|(_, term)| term + 1).max().unwrap_or(0).max(parameters)
+        rows.map(|term| term + 1).max().unwrap_or(0).max(parameters)
     }
 
     /// Whether others can see no difference between two ways.
@@ -98,7 +98,11 @@ impl State {
     /// What is known at the end of a way that commits: constraints have held.
     pub(super) fn finish(&mut self, facts: &Facts) {
         let mut known = std::mem::take(&mut self.never_null);
-        for access in self.accesses.iter().filter(|access| !access.conditional && access.outcome == Outcome::Found) {
+        for access in self
+            .accesses
+            .iter()
+            .filter(|access| !access.conditional && !access.looped && access.outcome == Outcome::Found)
+        {
             let Some(table) = facts.table(access.table) else { continue };
             let is_required = |column: &usize| table.not_null.get(*column).copied().unwrap_or(false);
             let written = if access.kind == AccessKind::Insert { &access.row } else { &access.values };
@@ -137,7 +141,7 @@ impl State {
     }
 
     /// The values that a value is made of, all of which are NULL only if it is.
-    fn parts(&self, term: TermId) -> impl Iterator<Item = TermId> + use<> {
+    pub(super) fn parts(&self, term: TermId) -> impl Iterator<Item = TermId> + use<> {
         let parts = match *self.kind(term) {
             TermKind::Plus(base, _) | TermKind::Times(base, _) => [Some(base), None],
             TermKind::Sum(one, other) | TermKind::Difference(one, other) => [Some(one), Some(other)],
@@ -173,8 +177,7 @@ impl State {
         let mut order: Vec<TermId> = Vec::new();
         let mut seen: BTreeSet<TermId> = BTreeSet::new();
         let parameters = (0..self.terms.len()).filter(|term| matches!(self.kind(*term), TermKind::Parameter(_)));
-        let of_accesses =
-            self.accesses.iter().flat_map(|access| access.row.iter().chain(&access.values)).map(|one| one.1);
+        let of_accesses = self.accesses.iter().flat_map(Access::terms);
         let of_conditions = self.conditions.iter().flat_map(|condition| [condition.left, condition.right]);
         // Whether there was a smallest or largest value says what was there.
         let is_extreme = |term: &TermId| match *self.kind(*term) {
@@ -203,7 +206,7 @@ impl State {
             }
         }
         for access in &mut self.accesses {
-            access.row.iter_mut().chain(&mut access.values).for_each(|(_, term)| *term = place(*term));
+            access.terms_mut().for_each(|term| *term = place(*term));
         }
         for condition in &mut self.conditions {
             (condition.left, condition.right) = (place(condition.left), place(condition.right));

@@ -7,7 +7,7 @@ use skew_sql::catalog::{Catalog, Oid, RelationKind};
 use skew_sql::session::{Client, Connection, Database, Outcome as Answer};
 use skew_sql::types::{Datum, quote};
 
-use super::facts::{Facts, TableFacts};
+use super::facts::{Facts, TableFacts, path};
 use super::{Access, AccessKind, Cell, Outcome, Path, Program, TermId, TermKind};
 
 /// A column whose values come from a counter, so that whoever inserts later inserts a larger one.
@@ -51,7 +51,7 @@ impl Facts {
         for oid in &self.endless {
             let Some(relation) = catalog.relation(*oid) else { continue };
             let goes_up = matches!(&relation.kind, RelationKind::Sequence(sequence) if sequence.increment > 0);
-            let sql = format!("SELECT last_value + is_called::int FROM {}", quote::identifier(&relation.name));
+            let sql = format!("SELECT last_value + is_called::int FROM {}", path(relation, catalog));
             if let (true, Some(Datum::Int(next))) = (goes_up, first_value(&mut connection, &sql)) {
                 self.next.insert(*oid, next);
             }
@@ -67,7 +67,7 @@ impl Facts {
                         (quote::identifier(table.column(*own)), quote::identifier(parent.column(*other)));
                     format!("(c.{own} IS NULL OR c.{own} = p.{other})")
                 });
-                let (child, of) = (quote::identifier(&table.name), quote::identifier(&parent.name));
+                let (child, of) = (&table.path, &parent.path);
                 let same = same.collect::<Vec<_>>().join(" AND ");
                 let sql =
                     format!("SELECT 1 FROM {child} c WHERE NOT EXISTS (SELECT 1 FROM {of} p WHERE {same}) LIMIT 1");
@@ -81,7 +81,7 @@ impl Facts {
         }
         for table in self.tables.values_mut() {
             for column in &table.key {
-                let (name, of) = (quote::identifier(&table.columns[*column]), quote::identifier(&table.name));
+                let (name, of) = (quote::identifier(&table.columns[*column]), &table.path);
                 // What cannot be asked about is as large as it gets.
                 let largest = match first_value(&mut connection, &format!("SELECT max({name}) FROM {of}")) {
                     Some(Datum::Null) => continue,
@@ -156,8 +156,8 @@ impl Facts {
             .collect();
         let sql = format!(
             "SELECT 1 FROM {} t JOIN {} c ON {} WHERE t.{} >= c.{} LIMIT 1",
-            quote::identifier(&table.name),
-            quote::identifier(&counters.name),
+            table.path,
+            counters.path,
             parts.join(" AND "),
             column(table, counted.column),
             column(counters, counted.counter),

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use skew_sql::catalog::{Catalog, IndexKeyKind, Oid, RelationKind};
-use skew_sql::types::Typed;
+use skew_sql::catalog::{Catalog, IndexKeyKind, Oid, Relation, RelationKind, Timing, UserTypeKind};
+use skew_sql::types::{Typed, quote};
 
+use super::calls::Footprints;
 use super::counters::Counted;
 use super::{Access, AccessKind, Cell, Condition, Path, Program, Source, Term, TermKind};
 
@@ -17,6 +18,8 @@ pub struct Facts {
     pub endless: BTreeSet<Oid>,
     /// What the next value of a sequence that goes up is when runs begin.
     pub next: BTreeMap<Oid, i64>,
+    /// What functions may do that are called.
+    pub footprints: Footprints,
 }
 
 /// What is known about a table.
@@ -24,6 +27,8 @@ pub struct Facts {
 pub struct TableFacts {
     /// Its name.
     pub name: String,
+    /// Its name with its schema, as SQL writes it.
+    pub path: String,
     /// The names of its columns, by position.
     pub columns: Vec<String>,
     /// The types of its columns, by position.
@@ -88,12 +93,17 @@ impl Facts {
                     unique.push(columns);
                 }
             }
-            let references =
-                table.foreign_keys.iter().map(|key| (key.columns.clone(), key.parent, key.parent_columns.clone()));
+            // Those that can wait for the end say nothing about what a transaction looks at before.
+            let references = table
+                .foreign_keys
+                .iter()
+                .filter(|key| key.timing == Timing::Immediate)
+                .map(|key| (key.columns.clone(), key.parent, key.parent_columns.clone()));
             tables.insert(
                 relation.oid,
                 TableFacts {
                     name: relation.name.to_string(),
+                    path: path(relation, catalog),
                     columns: table.columns.iter().map(|column| column.name.to_string()).collect(),
                     types: table.columns.iter().map(|column| column.typed).collect(),
                     key: table.clustered.clone(),
@@ -104,7 +114,7 @@ impl Facts {
                 },
             );
         }
-        Facts { tables, endless: endless(catalog), next: BTreeMap::new() }
+        Facts { tables, endless: endless(catalog), next: BTreeMap::new(), footprints: Footprints::default() }
     }
 
     /// What programs do; what was known before is forgotten.
@@ -196,6 +206,37 @@ impl Facts {
     }
 }
 
+/// A relation's name with its schema, as SQL writes it.
+pub(super) fn path(relation: &Relation, catalog: &Catalog) -> String {
+    let schema = catalog.schemas.get(&relation.schema).map(|schema| quote::identifier(&schema.name) + ".");
+    schema.unwrap_or_default() + &quote::identifier(&relation.name)
+}
+
+/// What is evaluated besides the bodies of functions.
+fn expressions(catalog: &Catalog) -> impl Iterator<Item = &str> {
+    let of_relations = catalog.relations.values().flat_map(|relation| -> Vec<&str> {
+        match &relation.kind {
+            RelationKind::Table(table) => {
+                let defaults = table.columns.iter().filter_map(|column| column.default.as_ref());
+                let conditions = table.triggers.iter().filter_map(|trigger| trigger.condition.as_ref());
+                let checks = table.checks.iter().map(|check| &check.condition);
+                defaults.chain(conditions).chain(checks).map(|made| &*made.text).collect()
+            }
+            RelationKind::View(view) => vec![&view.text],
+            _ => Vec::new(),
+        }
+    });
+    let of_domains = catalog.types.values().flat_map(|user| -> Vec<&str> {
+        match &user.kind {
+            UserTypeKind::Domain { default, checks, .. } => {
+                default.iter().chain(checks.iter().map(|check| &check.condition)).map(|made| &*made.text).collect()
+            }
+            _ => Vec::new(),
+        }
+    });
+    of_relations.chain(of_domains)
+}
+
 /// The sequences that never begin again: neither by themselves, nor because somebody sets them.
 fn endless(catalog: &Catalog) -> BTreeSet<Oid> {
     // ALTER SEQUENCE … RESTART, TRUNCATE … RESTART IDENTITY, and what cannot be read here.
@@ -204,6 +245,7 @@ fn endless(catalog: &Catalog) -> BTreeSet<Oid> {
         let body = function.body.to_ascii_lowercase();
         SET.iter().any(|word| body.contains(word))
     });
+    let is_set = is_set || expressions(catalog).any(|text| text.to_ascii_lowercase().contains("setval"));
     let sequences = catalog.relations.values().filter(|relation| match &relation.kind {
         RelationKind::Sequence(sequence) => !sequence.cycle && !is_set,
         _ => false,

@@ -1,5 +1,7 @@
 //! Whether a row is there, by what earlier statements of a path have found.
 
+use skew_sql::catalog::{Catalog, ForeignKey, Timing};
+
 use super::facts::{Facts, TableFacts};
 use super::terms::State;
 use super::{Access, AccessKind, Cell, Outcome, TermId, TermKind};
@@ -12,7 +14,7 @@ impl State {
     ///
     /// Where a transaction looks at one state, what it has found or not it finds again or not. Where each statement looks
     /// at another one, a row that is never deleted is still there: who has read what a transaction wrote does not read
-    /// later what that has overwritten, at `rc` and above.
+    /// later what that has overwritten, at `rc` and above. And where nobody inserts, none comes.
     pub(super) fn known_outcome(&self, access: usize, facts: &Facts, stable: bool) -> Option<Outcome> {
         let asked = &self.accesses[access];
         let table = facts.table(asked.table)?;
@@ -22,7 +24,11 @@ impl State {
             let refers = !table.deleted && self.is_referred_to(access, &key, table, facts);
             refers.then_some(Outcome::Found)
         });
-        known.filter(|known| stable || (*known == Outcome::Found && !table.deleted))
+        known.filter(|known| match known {
+            Outcome::Found => stable || !table.deleted,
+            Outcome::Missing => stable || !table.inserted,
+            Outcome::Open => false,
+        })
     }
 
     /// What the last statement says that was about this row.
@@ -96,6 +102,44 @@ impl State {
                             || (child.kind != AccessKind::Insert && child_facts.brings.contains(&number)))
                 })
         })
+    }
+
+    /// Whether an insert refers to a row that is not there, and so fails at the end of its statement: the way has looked for
+    /// that row by its key and has not found it, and rows of its table neither come nor go. (Where they go, an update may
+    /// bring one back at weak levels. What is checked later may have gone again by then.)
+    pub(super) fn lacks_parent(&self, insert: usize, facts: &Facts, catalog: &Catalog) -> bool {
+        let child = &self.accesses[insert];
+        let keys = catalog.table(child.table).map_or(&[][..], |table| &table.foreign_keys[..]);
+        child.kind == AccessKind::Insert
+            && !child.conditional
+            && !child.looped
+            && keys.iter().any(|key| key.timing == Timing::Immediate && self.refers_to_nothing(insert, key, facts))
+    }
+
+    fn refers_to_nothing(&self, insert: usize, key: &ForeignKey, facts: &Facts) -> bool {
+        let child = &self.accesses[insert];
+        let (Some(table), Some(parent)) = (facts.table(child.table), facts.table(key.parent)) else { return false };
+        // NULL refers to nothing, unless that fails, too.
+        let is_given = |own: &usize| {
+            let is_required = table.not_null.get(*own).copied().unwrap_or(false);
+            child.value_of(*own).is_some_and(|value| is_required || self.cannot_be_null(value, facts))
+        };
+        let refers = |(column, value): &(usize, TermId)| {
+            let own = key.parent_columns.iter().position(|other| other == column).map(|at| key.columns[at]);
+            parent.key.contains(column)
+                && own.is_some_and(|own| child.value_of(own) == Some(*value))
+                && !self.terms[*value].looped
+        };
+        let is_missing = |access: &Access| {
+            let is_sure = !access.conditional && !access.looped && access.plain && access.filtered.is_empty();
+            access.table == key.parent
+                && access.kind != AccessKind::Insert
+                && access.outcome == Outcome::Missing
+                && is_sure
+                && !access.row.is_empty()
+                && access.row.iter().all(refers)
+        };
+        parent.is_fixed() && key.columns.iter().all(is_given) && self.accesses[..insert].iter().any(is_missing)
     }
 
     /// Whether a column of the row that an access has found has a value, which is not NULL.

@@ -9,12 +9,14 @@
 mod assign;
 mod branches;
 pub mod build;
+pub mod calls;
 mod changes;
 pub mod conditions;
 pub mod counters;
 pub mod facts;
 mod formula;
 mod known;
+pub mod limits;
 mod paths;
 pub mod print;
 mod query;
@@ -32,6 +34,7 @@ use skew_sql::types::Typed;
 
 pub use conditions::{Comparison, Condition};
 pub use facts::Facts;
+pub use limits::{Bound, Limit, Side};
 
 /// All programs of an application.
 #[derive(Clone, Debug)]
@@ -55,6 +58,11 @@ pub struct Program {
     pub paths: Vec<Path>,
     /// What was not understood and stands for more than it does, with its line.
     pub approximations: Vec<Approximation>,
+    /// The line of a change whose violation of a constraint is caught. It tells whether others have changed rows that the
+    /// transaction does not see at its level.
+    pub catches: Option<u32>,
+    /// The line of a COMMIT or ROLLBACK in the middle: it is several transactions.
+    pub commits: Option<u32>,
 }
 
 /// A parameter.
@@ -154,7 +162,8 @@ pub struct Access {
     pub line: u32,
     /// The statement, shortened.
     pub statement: Arc<str>,
-    /// The number of the statement in its path: several accesses can belong to one.
+    /// The number of the statement in its path: several accesses can belong to one. What it calls, and what it starts in
+    /// other tables, looks at a later state, and has a number before that of the next statement.
     pub number: usize,
     /// The table.
     pub table: Oid,
@@ -167,6 +176,8 @@ pub struct Access {
     pub ranged: BTreeSet<usize>,
     /// What decides about rows beyond that, among the columns of the table; `reads` has them, too.
     pub filtered: BTreeSet<usize>,
+    /// What holds of columns of the rows that are picked; `filtered` has these columns, too.
+    pub limits: Vec<Limit>,
     /// What is read of them.
     pub reads: BTreeSet<Cell>,
     /// What is written of them.
@@ -181,6 +192,8 @@ pub struct Access {
     pub plain: bool,
     /// FOR UPDATE or FOR NO KEY UPDATE or FOR SHARE: nobody changes what was read until the end.
     pub locks: bool,
+    /// FOR UPDATE or FOR NO KEY UPDATE: nobody else locks it so, or FOR SHARE.
+    pub alone: bool,
     /// It stands in a loop: any number of times.
     pub looped: bool,
     /// It may be left out, even where the path is taken.
@@ -235,6 +248,13 @@ impl Access {
         !self.conditional && !self.looped && !self.writes.is_empty() && self.outcome == Outcome::Found
     }
 
+    /// Whether what it reads of these cells of a row that it locks or changes is as new as its lock: an index besides the key
+    /// is looked at once, and not again with the row.
+    pub fn reads_again(&self, cells: &[Cell], table: &facts::TableFacts) -> bool {
+        let by_key = !table.key.is_empty() && table.key.iter().all(|column| self.value_of(*column).is_some());
+        by_key || cells.iter().all(|cell| matches!(cell, Cell::Column(column) if self.value_of(*column).is_none()))
+    }
+
     /// Whether it looks at something or changes something.
     pub fn does_something(&self) -> bool {
         !self.reads.is_empty() || !self.writes.is_empty()
@@ -245,11 +265,12 @@ impl Access {
         self.row.clear();
         self.ranged.clear();
         self.filtered.clear();
+        self.limits.clear();
         self.reads.clear();
         self.writes.clear();
         self.values.clear();
         self.outcome = Outcome::Missing;
-        self.locks = false;
+        (self.locks, self.alone) = (false, false);
     }
 
     /// Whether a cell is also read of rows that are looked at and turn out not to be among those that are asked for.

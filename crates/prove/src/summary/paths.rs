@@ -5,11 +5,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use skew_sql::catalog::Catalog;
+use skew_sql::error::SqlState;
+use skew_sql::plpgsql::ast::Condition;
 use skew_sql::plpgsql::bound::{
     Block, Expression, Loop, Opened, Over, Program as Body, Raise, Raised, Statement, StatementKind, Target,
 };
+use skew_sql::plpgsql::conditions;
 
 use super::assign::{assigned, set};
+use super::calls::{Bodies, Site};
 use super::query::Look;
 use super::statements::unbound;
 use super::terms::{Ended, State};
@@ -19,6 +23,8 @@ use super::{Approximation, Facts, TermId, TermKind};
 const MOST_PATHS: usize = 96;
 /// So many accesses of one way are told apart.
 const MOST_ACCESSES: usize = 300;
+/// By so much the numbers of statements differ: what a statement calls has those between.
+pub(super) const STATEMENT: usize = 2;
 /// So many characters of a statement are kept.
 const MOST_TEXT: usize = 100;
 
@@ -36,11 +42,41 @@ pub(super) struct Walk<'a> {
     pub(super) looks_for_rows: bool,
     /// There are too many ways, or accesses of one: the walk ends early, and is not used.
     pub(super) overflowed: bool,
+    /// The line of a change whose violation of a constraint is caught.
+    pub(super) catches: Option<u32>,
+    /// The line of a COMMIT or ROLLBACK in the middle.
+    pub(super) commits: Option<u32>,
+    /// The bodies that can be walked where they are called.
+    pub(super) bodies: &'a Bodies,
+    /// The call in whose place a body is walked.
+    pub(super) site: Option<Site>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(body: &'a Body, facts: &'a Facts, catalog: &'a Catalog, bodies: &'a Bodies) -> Walk<'a> {
+        Walk {
+            body,
+            facts,
+            catalog,
+            stable: false,
+            approximations: BTreeSet::new(),
+            together: false,
+            looks_for_rows: false,
+            overflowed: false,
+            catches: None,
+            commits: None,
+            bodies,
+            site: None,
+        }
+    }
 }
 
 impl Walk<'_> {
     pub(super) fn block(&mut self, block: &Block, mut states: Vec<State>) -> Vec<State> {
         for declaration in &block.declarations {
+            if let Some(default) = &declaration.default {
+                states = self.answer(default, declaration.line, states);
+            }
             for state in &mut states {
                 let value = match &declaration.default {
                     Some(default) => self.expression(default, declaration.line, state),
@@ -55,10 +91,19 @@ impl Walk<'_> {
             }
         }
         match &block.handlers {
+            // Who leaves it in the middle leaves out what follows in it.
+            None if is_left(&block.body) => self.maybe(&block.body, states),
             None => self.statements(&block.body, states),
             Some(handlers) => {
                 // What is done before the error is undone: both may or may not happen.
+                let catches = handlers.list.iter().flat_map(|handler| &handler.conditions).any(catches_violations);
+                for state in states.iter_mut().filter(|_| catches) {
+                    state.caught += 1;
+                }
                 let mut states = self.maybe(&block.body, states);
+                for state in states.iter_mut().filter(|_| catches) {
+                    state.caught -= 1;
+                }
                 for handler in &handlers.list {
                     states = self.maybe(&handler.body, states);
                 }
@@ -123,11 +168,12 @@ impl Walk<'_> {
     pub(super) fn statement(&mut self, statement: &Statement, mut states: Vec<State>) -> Vec<State> {
         let line = statement.line;
         for state in &mut states {
-            state.statements += 1;
+            state.statements += STATEMENT;
         }
         match &statement.kind {
             StatementKind::Block(block) => self.block(block, states),
             StatementKind::Assign { target, value } => {
+                let mut states = self.answer(value, line, states);
                 for state in &mut states {
                     let term = self.expression(value, line, state);
                     let from = value.bound().map(|bound| bound.expr.typed);
@@ -138,15 +184,15 @@ impl Walk<'_> {
             StatementKind::If { branches, otherwise } => {
                 let branches: Vec<(&Expression, &[Statement])> =
                     branches.iter().map(|(condition, body)| (condition, &body[..])).collect();
-                self.branches(line, &branches, otherwise, states)
+                self.branches(line, &branches, Some(otherwise), states)
             }
-            StatementKind::Case { operand, branches, otherwise } => {
-                for state in &mut states {
-                    operand.iter().for_each(|operand| _ = self.expression(&operand.value, line, state));
-                    let conditions = branches.iter().flat_map(|(conditions, _)| conditions);
-                    conditions.for_each(|condition| _ = self.expression(condition, line, state));
-                }
-                self.cases(branches, otherwise.as_deref(), states)
+            StatementKind::Case { operand: Some(operand), branches, otherwise } => {
+                self.cases(line, &operand.value, branches, otherwise.as_deref(), states)
+            }
+            StatementKind::Case { operand: None, branches, otherwise } => {
+                let branches: Vec<(&Expression, &[Statement])> =
+                    branches.iter().flat_map(|(all, body)| all.iter().map(move |one| (one, &body[..]))).collect();
+                self.branches(line, &branches, otherwise.as_deref(), states)
             }
             StatementKind::Loop(looped) => self.looped(line, looped, states),
             StatementKind::Jump { condition, label, .. } => {
@@ -159,8 +205,18 @@ impl Walk<'_> {
                 states
             }
             StatementKind::Return(value) => {
+                if let Some(value) = value {
+                    states = self.answer(value, line, states);
+                }
                 for state in &mut states {
-                    value.iter().for_each(|value| _ = self.expression(value, line, state));
+                    state.returned = None;
+                    if let Some(value) = value {
+                        let term = self.expression(value, line, state);
+                        let typed = value.bound().map(|bound| bound.expr.typed);
+                        // Where this may be left out, something else is returned then.
+                        let is_sure = !state.conditional && !state.looped && !self.together;
+                        state.returned = typed.filter(|_| is_sure).map(|typed| (term, typed));
+                    }
                     state.ended = Ended::Yes;
                 }
                 states
@@ -181,9 +237,11 @@ impl Walk<'_> {
                 states
             }
             StatementKind::Perform(sql) => {
+                let states = self.answer_row(sql, line, states);
                 states.into_iter().flat_map(|state| self.sql(sql, None, line, state)).collect()
             }
             StatementKind::Sql { sql, into } => {
+                let states = self.answer_row(sql, line, states);
                 states.into_iter().flat_map(|state| self.sql(sql, into.as_ref(), line, state)).collect()
             }
             StatementKind::ReturnQuery(rows) => {
@@ -204,8 +262,9 @@ impl Walk<'_> {
                 }
                 states
             }
-            StatementKind::Fetch { into, .. } => {
+            StatementKind::Fetch { count, into, .. } => {
                 for state in &mut states {
+                    count.iter().for_each(|count| _ = self.expression(count, line, state));
                     for target in into.iter().flatten() {
                         let value = state.unknown();
                         self.assign(target, value, state);
@@ -234,6 +293,10 @@ impl Walk<'_> {
                 }
                 states
             }
+            StatementKind::Call { outs, known, .. } if known.get().is_some() => {
+                let call = known.get().expect("the guard has seen it");
+                states.into_iter().flat_map(|state| self.call(&call, outs, line, state)).collect()
+            }
             StatementKind::Call { text, .. } | StatementKind::Utility { text, .. } => {
                 for state in &mut states {
                     self.everything(format!("`{}`", shortened(text)), line, state);
@@ -247,7 +310,9 @@ impl Walk<'_> {
             }
             StatementKind::Commit { .. } | StatementKind::Rollback { .. } => {
                 let what = "COMMIT or ROLLBACK in the middle: the parts are taken as one transaction".to_owned();
+                let line = self.site.as_ref().map_or(line, |site| site.line);
                 self.approximations.insert(Approximation { line, what });
+                self.commits.get_or_insert(line);
                 states.iter_mut().for_each(|state| state.conditional = true);
                 states
             }
@@ -323,7 +388,9 @@ impl Walk<'_> {
         done
     }
 
+    /// A value that is worked out by itself: it looks at a state of its own.
     pub(super) fn expression(&mut self, expression: &Expression, line: u32, state: &mut State) -> TermId {
+        state.statements += STATEMENT;
         match expression.bound() {
             Some(bound) => self.look(line, &expression.text, state).value(&bound.expr, &[], None),
             None => {
@@ -340,18 +407,68 @@ impl Walk<'_> {
 
     pub(super) fn look<'s>(&'s mut self, line: u32, text: &str, state: &'s mut State) -> Look<'s> {
         state.asked.clear();
+        let (line, text) = match &self.site {
+            None => (line, shortened(text)),
+            Some(site) => (site.line, format!("{}: {}", site.name(), shortened(text))),
+        };
+        let begun = state.terms.len();
         Look {
             state,
             facts: self.facts,
             catalog: self.catalog,
             line,
-            statement: Arc::from(shortened(text)),
+            statement: Arc::from(text),
             parameters: &self.body.parameters,
             approximations: &mut self.approximations,
+            catches: &mut self.catches,
             ctes: Default::default(),
             changed: None,
+            scanned: None,
+            begun,
         }
     }
+}
+
+/// Whether an error is caught that says that a row is there already, or is not there.
+fn catches_violations(condition: &Condition) -> bool {
+    let violations = [SqlState::UNIQUE_VIOLATION, SqlState::FOREIGN_KEY_VIOLATION];
+    let is_one = |caught: &str| violations.iter().any(|violation| conditions::matches(caught, violation.0));
+    match condition {
+        Condition::Named(name) => conditions::states(name).any(is_one),
+        Condition::State(state) => is_one(state),
+        Condition::Others => true,
+    }
+}
+
+/// Whether there is an EXIT or CONTINUE by a label, other than those of blocks and loops around it here.
+fn is_left(statements: &[Statement]) -> bool {
+    fn leads_out<'s>(statements: &'s [Statement], around: &mut Vec<&'s str>) -> bool {
+        statements.iter().any(|statement| match &statement.kind {
+            StatementKind::Jump { label, .. } => label.as_deref().is_some_and(|label| !around.contains(&label)),
+            StatementKind::Block(block) => {
+                around.extend(block.label.as_deref());
+                let mut handlers = block.handlers.iter().flat_map(|handlers| &handlers.list);
+                let leads = leads_out(&block.body, around) || handlers.any(|handler| leads_out(&handler.body, around));
+                around.truncate(around.len() - usize::from(block.label.is_some()));
+                leads
+            }
+            StatementKind::If { branches, otherwise } => {
+                branches.iter().any(|(_, body)| leads_out(body, around)) || leads_out(otherwise, around)
+            }
+            StatementKind::Case { branches, otherwise, .. } => {
+                branches.iter().any(|(_, body)| leads_out(body, around))
+                    || otherwise.as_ref().is_some_and(|body| leads_out(body, around))
+            }
+            StatementKind::Loop(looped) => {
+                around.extend(looped.label.as_deref());
+                let leads = leads_out(&looped.body, around);
+                around.truncate(around.len() - usize::from(looped.label.is_some()));
+                leads
+            }
+            _ => false,
+        })
+    }
+    leads_out(statements, &mut Vec::new())
 }
 
 pub(super) fn shortened(text: &str) -> String {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::facts::{RowConditions, TableFacts};
-use super::{Access, AccessKind, Cell, Condition, Facts, Outcome, Path, Program, Summary, TermId, TermKind};
+use super::{Access, AccessKind, Cell, Condition, Facts, Limit, Outcome, Path, Program, Summary, TermId, TermKind};
 
 impl Summary {
     /// What `skew robust --show summary` prints.
@@ -11,6 +11,20 @@ impl Summary {
         let mut out = String::new();
         for table in self.facts.tables.values() {
             let _ = writeln!(out, "table {}: {}", table.name, table_words(table));
+            let required =
+                (0..table.columns.len()).filter(|column| table.not_null[*column] && !table.key.contains(column));
+            let required: Vec<&str> = required.map(|column| table.column(column)).collect();
+            if !required.is_empty() {
+                let _ = writeln!(out, "  never NULL: {}", required.join(", "));
+            }
+            for (columns, parent, others) in &table.references {
+                let Some(parent) = self.facts.table(*parent) else { continue };
+                let names = |table: &TableFacts, columns: &[usize]| {
+                    columns.iter().map(|column| table.column(*column)).collect::<Vec<_>>().join(", ")
+                };
+                let (own, other) = (names(table, columns), names(parent, others));
+                let _ = writeln!(out, "  ({own}) refers to {}({other})", parent.name);
+            }
             if let Some(counted) = &table.counted
                 && let Some(counters) = self.facts.table(counted.counters)
             {
@@ -148,6 +162,17 @@ impl Program {
     }
 }
 
+impl Limit {
+    fn print(&self, program: &Program, path: &Path, (table, facts): (&TableFacts, &Facts)) -> String {
+        let column = table.column(self.column);
+        let each = self.any.iter().map(|bound| {
+            let value = program.term(path, bound.value, facts);
+            format!("{column} {} {value}", bound.is.symbol())
+        });
+        each.collect::<Vec<_>>().join(" or ")
+    }
+}
+
 impl Access {
     fn print(&self, program: &Program, path: &Path, facts: &Facts) -> String {
         let Some(table) = facts.table(self.table) else { return "a table that is not there".to_owned() };
@@ -156,6 +181,7 @@ impl Access {
             .iter()
             .filter(|(column, _)| self.kind != AccessKind::Insert || table.key.contains(column))
             .map(|(column, value)| format!("{} = {}", table.column(*column), program.term(path, *value, facts)))
+            .chain(self.limits.iter().map(|limit| limit.print(program, path, (table, facts))))
             .collect();
         let cells = |cells: &std::collections::BTreeSet<Cell>| {
             let name = |cell: &Cell| match cell {

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use skew_sql::catalog::{Catalog, Oid, RelationKind};
-use skew_sql::ir::{self, Access as Range, Expr, ExprKind, JoinKind, KeyValue, LockStrength, LockWait, Plan, Query};
+use skew_sql::ir::{
+    self, Access as Range, Expr, ExprKind, FrameBound, JoinKind, KeyValue, LockStrength, LockWait, Plan, Query,
+};
 
 use skew_sql::types::Datum;
 
@@ -12,7 +14,8 @@ use super::formula::Formula;
 use super::terms::State;
 use super::values::keeps_values_apart;
 use super::{
-    Access, AccessKind, Approximation, Cell, Comparison, Condition, Extreme, Facts, Outcome, Term, TermId, TermKind,
+    Access, AccessKind, Approximation, Bound, Cell, Comparison, Condition, Extreme, Facts, Limit, Outcome, Side, Term,
+    TermId, TermKind,
 };
 
 /// What one slot of a tuple stands for.
@@ -41,9 +44,15 @@ pub(super) struct Look<'a> {
     /// The places of the parameters `$1`, ….
     pub(super) parameters: &'a [usize],
     pub(super) approximations: &'a mut BTreeSet<Approximation>,
+    /// The line of a change whose violation of a constraint is caught.
+    pub(super) catches: &'a mut Option<u32>,
     pub(super) ctes: BTreeMap<usize, Vec<TermId>>,
     /// The access whose row has been changed by now.
     pub(super) changed: Option<usize>,
+    /// The access whose rows are looked at just now: nothing has been read of them but what decides about them.
+    pub(super) scanned: Option<usize>,
+    /// How many values there were before the statement.
+    pub(super) begun: usize,
 }
 
 impl<'a> Look<'a> {
@@ -53,10 +62,25 @@ impl<'a> Look<'a> {
         facts: &'a Facts,
         catalog: &'a Catalog,
         approximations: &'a mut BTreeSet<Approximation>,
+        catches: &'a mut Option<u32>,
     ) -> Look<'a> {
         let statement = Arc::from("");
         let ctes = BTreeMap::new();
-        Look { state, facts, catalog, line: 0, statement, parameters: &[], approximations, ctes, changed: None }
+        let begun = state.terms.len();
+        Look {
+            state,
+            facts,
+            catalog,
+            line: 0,
+            statement,
+            parameters: &[],
+            approximations,
+            catches,
+            ctes,
+            changed: None,
+            scanned: None,
+            begun,
+        }
     }
 }
 
@@ -107,7 +131,11 @@ impl Look<'_> {
                 let mut slots = self.plan(input, around);
                 for call in calls {
                     let keys = call.order.iter().map(|key| &key.expr);
-                    for part in call.args.iter().chain(&call.partition).chain(&call.filter).chain(keys) {
+                    let bounds = [&call.frame.start, &call.frame.end].into_iter().filter_map(|bound| match bound {
+                        FrameBound::Preceding(by) | FrameBound::Following(by) => Some(by),
+                        _ => None,
+                    });
+                    for part in call.args.iter().chain(&call.partition).chain(&call.filter).chain(keys).chain(bounds) {
                         self.value(part, &slots, around);
                     }
                 }
@@ -162,6 +190,8 @@ impl Look<'_> {
                     if let Some(Slot::Row(access)) = slots.get(*slot) {
                         // KEY SHARE lets others change what is no key.
                         self.state.accesses[*access].locks |= lock.strength != LockStrength::KeyShare;
+                        self.state.accesses[*access].alone |=
+                            matches!(lock.strength, LockStrength::Update | LockStrength::NoKeyUpdate);
                         // A row that somebody else has locked is there all the same.
                         if lock.wait == LockWait::SkipLocked {
                             self.state.accesses[*access].conditional = true;
@@ -201,20 +231,15 @@ impl Look<'_> {
         self.state.accesses[access].reads.insert(Cell::Existence);
         if let Range::Index { index, equal, from, to } = &scan.access {
             let columns = self.index_columns(*index);
-            // Below `psi`, other than at `mvrc`, rows are looked up by the first column of an index besides the key, and not
-            // at all by one of some rows or of expressions.
-            let (is_key, is_used) = match self.catalog.relation(*index).map(|relation| &relation.kind) {
-                Some(RelationKind::Index(index)) => {
-                    (index.space.is_none(), index.predicate.is_none() && columns.iter().all(Option::is_some))
-                }
-                _ => (false, false),
-            };
+            let (is_key, is_used) = self.use_of(*index);
             for (at, key) in equal.iter().enumerate() {
                 let column = columns.get(at).copied().flatten();
                 let value = match key {
                     KeyValue::One(value) => Some(self.value(value, &[], around)),
                     KeyValue::Any(values) => {
-                        values.iter().for_each(|value| _ = self.value(value, &[], around));
+                        let values = values.iter().map(|value| self.value(value, &[], around));
+                        let any = values.map(|value| Bound { is: Side::Equal, value }).collect();
+                        self.look_up(access, (*index, at), any);
                         None
                     }
                     KeyValue::Array(array) => {
@@ -232,18 +257,47 @@ impl Look<'_> {
                     access.ranged.insert(column);
                 }
             }
-            let bounds = from.iter().chain(to).map(|(bound, _)| bound);
             let next = columns.get(equal.len()).copied().flatten();
-            for bound in bounds {
-                self.value(bound, &[], around);
+            let sides = [(from, Side::AtLeast, Side::Above), (to, Side::AtMost, Side::Below)];
+            for ((bound, inclusive), with, without) in
+                sides.into_iter().filter_map(|(bound, with, without)| Some((bound.as_ref()?, with, without)))
+            {
+                let value = self.value(bound, &[], around);
                 self.restrict(access, next, None);
+                let is = if *inclusive { with } else { without };
+                self.look_up(access, (*index, equal.len()), vec![Bound { is, value }]);
             }
         }
         let slots = vec![Slot::Row(access)];
         if let Some(filter) = &scan.filter {
+            let was = self.scanned.replace(access);
             self.condition(filter, &slots, around);
+            self.scanned = was;
         }
         slots
+    }
+
+    /// Whether an index is the primary key, and whether rows are looked up in it.
+    ///
+    /// Below `psi`, other than at `mvrc`, rows are looked up by the first column of an index besides the key, and not at all
+    /// by one of some rows or of expressions.
+    fn use_of(&self, index: Oid) -> (bool, bool) {
+        let is_plain = self.index_columns(index).iter().all(Option::is_some);
+        match self.catalog.relation(index).map(|relation| &relation.kind) {
+            Some(RelationKind::Index(index)) => (index.space.is_none(), index.predicate.is_none() && is_plain),
+            _ => (false, false),
+        }
+    }
+
+    /// An index leads to the rows of which one of these is true of its key at a place. No others are looked at where it is
+    /// looked up in at that place at all levels, and the column is not NULL, which may be in a range that has one end.
+    fn look_up(&mut self, access: usize, (index, at): (Oid, usize), any: Vec<Bound>) {
+        let Some(column) = self.index_columns(index).get(at).copied().flatten() else { return };
+        let Some(facts) = self.facts.table(self.state.accesses[access].table) else { return };
+        let (is_key, is_used) = self.use_of(index);
+        let has_null = !is_key && !facts.not_null.get(column).copied().unwrap_or(false);
+        let looked_up = is_used && (at == 0 || is_key) && !has_null;
+        self.state.limit(access, Limit { column, any, looked_up }, self.begun);
     }
 
     pub(super) fn index_columns(&self, index: Oid) -> Vec<Option<usize>> {
@@ -278,10 +332,7 @@ impl Look<'_> {
         match *self.state.kind(value) {
             TermKind::Read { access, .. } => {
                 let row = &self.state.accesses[access];
-                let table = self.facts.table(row.table);
-                let is_given = |column: &usize| row.value_of(*column).is_some_and(|by| !self.state.terms[by].looped);
-                let single = table.is_some_and(|table| table.unique.iter().any(|columns| columns.iter().all(is_given)));
-                row.number != self.state.statements || single || row.extreme.is_some()
+                row.number != self.state.statements || self.is_single(access) || row.extreme.is_some()
             }
             TermKind::Plus(base, _) | TermKind::Times(base, _) => self.is_one_value(base),
             TermKind::Sum(one, other) | TermKind::Difference(one, other) => {
@@ -310,6 +361,7 @@ impl Look<'_> {
             row: Vec::new(),
             ranged: BTreeSet::new(),
             filtered: BTreeSet::new(),
+            limits: Vec::new(),
             reads: BTreeSet::new(),
             writes: BTreeSet::new(),
             values: Vec::new(),
@@ -317,6 +369,7 @@ impl Look<'_> {
             single: false,
             plain: true,
             locks: false,
+            alone: false,
             looped: self.state.looped,
             conditional: self.state.conditional,
             extreme: None,
@@ -332,18 +385,32 @@ impl Look<'_> {
     fn join(&mut self, join: &ir::Join, around: Option<&Around<'_>>) -> Vec<Slot> {
         let first = self.state.accesses.len();
         let mut slots = self.plan(&join.left, around);
-        let right = if join.lateral {
-            let inner = Around { tuple: &slots, next: around };
-            self.plan(&join.right, Some(&inner))
-        } else {
-            self.plan(&join.right, around)
+        let mut right = Vec::new();
+        let left = slots.clone();
+        self.deciding(&left, |look| {
+            right = match join.lateral {
+                true => look.plan(&join.right, Some(&Around { tuple: &left, next: around })),
+                false => look.plan(&join.right, around),
+            };
+        });
+        for (left, other) in &join.equal {
+            let mut value = 0;
+            self.deciding(&slots, |look| value = look.value(left, &slots, around));
+            match row_column(other, &right).filter(|_| join.kind == JoinKind::Inner) {
+                Some((access, column)) => self.restrict(access, Some(column), Some(value)),
+                None => self.deciding(&right, |look| _ = look.value(other, &right, around)),
+            }
+        }
+        // Where the other side has no row, what is computed there is NULL.
+        let (left_is_open, right_is_open) = match join.kind {
+            JoinKind::Inner => (false, false),
+            JoinKind::Left => (false, true),
+            JoinKind::Right => (true, false),
+            _ => (true, true),
         };
-        if join.kind == JoinKind::Inner {
-            for (left, other) in &join.equal {
-                let value = self.value(left, &slots, around);
-                if let Some((access, column)) = row_column(other, &right) {
-                    self.restrict(access, Some(column), Some(value));
-                }
+        for slot in slots.iter_mut().filter(|_| left_is_open).chain(right.iter_mut().filter(|_| right_is_open)) {
+            if let Slot::Values(values) = slot {
+                values.iter_mut().for_each(|value| *value = self.state.many());
             }
         }
         // Where the other side has no row there is none.
@@ -353,10 +420,17 @@ impl Look<'_> {
             if join.kind == JoinKind::Inner {
                 self.condition(on, &slots, around);
             } else {
-                self.value(on, &slots, around);
+                self.deciding(&slots, |look| _ = look.value(on, &slots, around));
             }
         }
         slots
+    }
+
+    /// What something reads of the rows of a tuple decides about them.
+    fn deciding(&mut self, tuple: &[Slot], something: impl FnMut(&mut Self)) {
+        for (access, column) in self.columns_read(tuple, something) {
+            self.state.accesses[access].filtered.insert(column);
+        }
     }
 
     fn aggregate(&mut self, aggregate: &ir::Aggregate, around: Option<&Around<'_>>) -> Vec<Slot> {
@@ -384,8 +458,10 @@ impl Look<'_> {
             values.extend(aggregate.calls.iter().map(|call| self.aggregated(call)));
         }
         values.extend(aggregate.grouping.iter().map(|_| self.state.unknown()));
-        if !aggregate.keys.is_empty() {
-            // A row for each group.
+        let mut is_many = !aggregate.keys.is_empty();
+        aggregate.input.outward(&mut |up, slot| is_many |= up > 0 && self.is_one_of_many((up, slot), &[], around));
+        if is_many {
+            // A row for each group, or for each row that it is joined with.
             values.iter_mut().for_each(|value| *value = self.state.many());
         }
         vec![Slot::Values(values)]
@@ -425,7 +501,10 @@ impl Look<'_> {
                     (Some(one), Some(other)) if one.0 != other.0 => {
                         // The row that is looked at later is found by the earlier one.
                         let (later, value) = if one.0 > other.0 { (one, values.1) } else { (other, values.0) };
+                        let earlier = if one.0 > other.0 { other } else { one };
                         self.restrict(later.0, Some(later.1), Some(value));
+                        // Where there is none, the earlier one is not found either.
+                        self.state.accesses[earlier.0].filtered.insert(earlier.1);
                     }
                     (Some(one), Some(other)) => {
                         self.restrict(one.0, Some(one.1), None);
@@ -438,6 +517,9 @@ impl Look<'_> {
                 let mut formula = Formula::All(Vec::new());
                 let read = self.columns_read(tuple, |look| formula = look.formula(condition, tuple, around));
                 if let [Slot::Row(access)] = tuple {
+                    if self.scanned == Some(*access) {
+                        self.state.limits_of(*access, &formula, self.begun);
+                    }
                     self.state.asked.push((*access, formula));
                 }
                 self.depend_on_more(tuple);

@@ -31,6 +31,8 @@ fn widen(access: &mut Access, table: &TableFacts) {
         return;
     }
     access.reads.extend(&columns);
+    // What decides about a row is read together with the rest of it.
+    access.limits.retain(|limit| limit.looked_up);
     // Which rows are looked at is decided by whole rows, too, unless the key says which.
     let by_key = |unique: &Vec<usize>| unique.iter().all(|column| access.ranged.contains(column));
     if !table.unique.iter().any(by_key) {

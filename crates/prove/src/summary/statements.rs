@@ -1,13 +1,13 @@
 //! Statements of SQL in a body: whether the rows are there that they look for by their key.
 
-use skew_sql::ir::{Change, Plan};
+use skew_sql::ir::{Change, JoinKind, Plan};
 use skew_sql::plpgsql::bound::{Into, Rows, Sql};
 
 use super::assign::set;
 use super::formula::Known;
 use super::paths::{Walk, shortened};
 use super::terms::State;
-use super::{AccessKind, Cell, Outcome, TermId, TermKind};
+use super::{Access, AccessKind, Cell, Outcome, TermId, TermKind};
 
 impl Walk<'_> {
     /// A query or change as a statement of the path: rows that it looks for by their key are there or not.
@@ -17,7 +17,11 @@ impl Walk<'_> {
         let strict = into.is_some_and(|into| into.strict);
         let follows = sql.bound().is_some_and(|bound| gives_what_is_found(&bound.query.plan));
         let mut done = Vec::new();
-        for (outcome, mut state) in self.outcomes(first, state) {
+        let scans = sql.bound().and_then(|bound| joined_scans(&bound.query.plan));
+        let is_join = scans.is_some_and(|scans| scans > 1 && scans == state.accesses.len() - first);
+        let follows = follows || is_join;
+        let ways = if is_join { self.joined(first, state) } else { self.outcomes(first, state) };
+        for (outcome, mut state) in ways {
             if strict && follows && outcome == Outcome::Missing && !state.conditional && !state.looped {
                 continue;
             }
@@ -50,17 +54,59 @@ impl Walk<'_> {
         done
     }
 
+    /// The ways that a join can go whose accesses begin here, if it is of one row of each table at most: all of them are
+    /// there and fit together, or it gives nothing, and which of them are there is open.
+    fn joined(&mut self, first: usize, mut state: State) -> Vec<(Outcome, State)> {
+        for access in first..state.accesses.len() {
+            state.accesses[access].single = self.is_of_one(access, &state);
+        }
+        let is_told = |asked: &Access| {
+            asked.single && !asked.conditional && !asked.looped && asked.writes.is_empty() && asked.extreme.is_none()
+        };
+        let are_told = self.looks_for_rows && !self.together;
+        if !are_told || !state.accesses[first..].iter().all(is_told) {
+            return vec![(Outcome::Open, state)];
+        }
+        let by: Vec<TermId> =
+            state.accesses[first..].iter().flat_map(|asked| asked.row.iter().map(|(_, value)| *value)).collect();
+        let mut ways = Vec::new();
+        // Nothing is found by NULL.
+        if !by.iter().any(|value| state.is_null(*value)) {
+            let mut found = state.clone();
+            found.accesses[first..].iter_mut().for_each(|access| access.outcome = Outcome::Found);
+            found.never_null.extend(by);
+            for (asked, formula) in std::mem::take(&mut found.asked) {
+                if asked >= first {
+                    found.assume(&formula, Known::TRUE, self.facts);
+                }
+            }
+            found.decisions.push(format!("line {}: all found", found.accesses[first].line));
+            ways.push((Outcome::Found, found));
+        }
+        state.decisions.push(format!("line {}: not all found", state.accesses[first].line));
+        ways.push((Outcome::Missing, state));
+        ways
+    }
+
+    /// Whether at most one row has the values that an access asks for.
+    fn is_of_one(&self, access: usize, state: &State) -> bool {
+        let asked = &state.accesses[access];
+        let is_given = |column: &usize| asked.value_of(*column).is_some_and(|by| !state.terms[by].looped);
+        let has = |columns: &Vec<usize>| columns.iter().all(is_given);
+        self.facts.table(asked.table).is_some_and(|table| table.unique.iter().any(has))
+    }
+
     /// The ways that a statement can go whose accesses begin here: if it looks for one row by its key, that is there or
     /// is not.
     pub(super) fn outcomes(&mut self, first: usize, mut state: State) -> Vec<(Outcome, State)> {
         for access in first..state.accesses.len() {
-            let asked = &state.accesses[access];
-            let unique = self.facts.table(asked.table).map(|table| table.unique.clone()).unwrap_or_default();
-            let is_given = |column: &usize| asked.value_of(*column).is_some_and(|by| !state.terms[by].looped);
-            let single = unique.iter().any(|columns| columns.iter().all(is_given));
-            state.accesses[access].single = single;
+            state.accesses[access].single = self.is_of_one(access, &state);
         }
-        let asks = |access: &super::Access| access.reads.contains(&Cell::Existence);
+        let asks = |access: &Access| access.reads.contains(&Cell::Existence);
+        // What ends in an error is seen by nobody.
+        if (first..state.accesses.len()).any(|access| state.lacks_parent(access, self.facts, self.catalog)) {
+            return Vec::new();
+        }
         if let Some(inserted) = state.accesses[first..].iter().find(|access| access.kind == AccessKind::Insert) {
             let sure = !inserted.conditional && state.accesses.len() == first + 1;
             return vec![(if sure { Outcome::Found } else { Outcome::Open }, state)];
@@ -177,17 +223,32 @@ pub(super) fn gives_what_is_found(plan: &Plan) -> bool {
     }
 }
 
+/// How many tables a query looks at, if it does nothing but join their rows.
+fn joined_scans(plan: &Plan) -> Option<usize> {
+    match plan {
+        Plan::Scan(_) => Some(1),
+        Plan::Join(join) if join.kind == JoinKind::Inner => {
+            Some(joined_scans(&join.left)? + joined_scans(&join.right)?)
+        }
+        Plan::Project { input, .. } | Plan::Filter { input, .. } | Plan::Lock { input, .. } => joined_scans(input),
+        Plan::Arrange { input, .. } => joined_scans(input),
+        _ => None,
+    }
+}
+
 /// Whether a query gives one row whatever there is.
 fn always_a_row(sql: &Sql) -> bool {
-    fn of(plan: &Plan) -> bool {
-        match plan {
-            Plan::One => true,
-            Plan::Project { input, .. } => of(input),
-            Plan::Aggregate(aggregate) => aggregate.keys.is_empty() && aggregate.sets.len() <= 1,
-            _ => false,
-        }
+    sql.bound().is_some_and(|bound| gives_a_row(&bound.query.plan))
+}
+
+/// Whether a plan gives one row whatever there is.
+pub(super) fn gives_a_row(plan: &Plan) -> bool {
+    match plan {
+        Plan::One => true,
+        Plan::Project { input, .. } => gives_a_row(input),
+        Plan::Aggregate(aggregate) => aggregate.keys.is_empty() && aggregate.sets.len() <= 1,
+        _ => false,
     }
-    sql.bound().is_some_and(|bound| of(&bound.query.plan))
 }
 
 /// SQL that could not be bound, in words.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use skew_sql::catalog::{Oid, Trigger};
 use skew_sql::types::{Type, Typed};
 
 use super::formula::Formula;
@@ -26,7 +27,7 @@ pub(super) struct State {
     pub(super) always_null: BTreeSet<TermId>,
     /// What has to hold of the row that an access finds, by the access.
     pub(super) asked: Vec<(usize, Formula)>,
-    /// How many statements there were.
+    /// The number of the statement.
     pub(super) statements: usize,
     /// Within a loop.
     pub(super) looped: bool,
@@ -35,6 +36,16 @@ pub(super) struct State {
     /// It may have left a block around what it is in: whatever follows may be left out.
     pub(super) leaves: bool,
     pub(super) ended: Ended,
+    /// Within so many blocks that catch violations of constraints.
+    pub(super) caught: usize,
+    /// The triggers that may run at the end, and their tables.
+    pub(super) waiting: Vec<(Oid, Trigger)>,
+    /// What RETURN gives, where that is sure, and its type.
+    pub(super) returned: Option<(TermId, Typed)>,
+    /// What the OUT parameters of the procedure were that was called last.
+    pub(super) outs: Vec<TermId>,
+    /// What calls have returned that were walked in their place, by where the call is.
+    pub(super) answers: BTreeMap<usize, TermId>,
 }
 
 /// Whether a way goes on.

@@ -1,10 +1,11 @@
 //! The values of expressions.
 
 use skew_sql::catalog::Oid;
-use skew_sql::ir::{self, Expr, ExprKind, Quantified, SubqueryKind};
+use skew_sql::ir::{self, Expr, ExprKind, Plan, Quantified, SubqueryKind};
 use skew_sql::types::{Datum, Type, Typed};
 
 use super::query::{Around, Look, Slot};
+use super::statements::{gives_a_row, gives_what_is_found};
 use super::{AccessKind, Cell, Outcome, Source, TermId, TermKind};
 
 /// Functions that never give the same value twice.
@@ -13,6 +14,49 @@ const FRESH: [&str; 4] = ["gen_random_uuid", "uuid_generate_v4", "random", "txid
 impl Look<'_> {
     /// The value of an expression; what it looks at counts as read.
     pub(super) fn value(&mut self, expr: &Expr, tuple: &[Slot], around: Option<&Around<'_>>) -> TermId {
+        let before = self.state.terms.len();
+        let value = self.value_once(expr, tuple, around);
+        // What is made anew for each of several rows is another value each time.
+        let kind = self.state.kind(value);
+        let is_made = value >= before && matches!(kind, TermKind::Unknown | TermKind::Fresh(_) | TermKind::Read { .. });
+        if is_made && self.is_made_for_many(expr, tuple, around) {
+            self.state.terms[value].looped = true;
+        }
+        value
+    }
+
+    /// Whether an expression is about one of several rows, or is evaluated anew for each of them.
+    fn is_made_for_many(&self, expr: &Expr, tuple: &[Slot], around: Option<&Around<'_>>) -> bool {
+        let is_any_many = |tuple: &[Slot]| tuple.iter().any(|slot| self.has_many(slot));
+        let tuples = std::iter::successors(around, |around| around.next).map(|around| around.tuple);
+        let mut many = expr.is_volatile() && (is_any_many(tuple) || tuples.into_iter().any(is_any_many));
+        expr.outward(&mut |up, slot| many |= self.is_one_of_many((up, slot), tuple, around));
+        many
+    }
+
+    /// Whether what is so far up is one of several rows.
+    pub(super) fn is_one_of_many(
+        &self,
+        (up, slot): (usize, usize),
+        tuple: &[Slot],
+        around: Option<&Around<'_>>,
+    ) -> bool {
+        let tuple = match up {
+            0 => Some(tuple),
+            up => around.and_then(|around| around.up(up - 1)),
+        };
+        tuple.and_then(|tuple| tuple.get(slot)).is_some_and(|slot| self.has_many(slot))
+    }
+
+    fn has_many(&self, slot: &Slot) -> bool {
+        match slot {
+            Slot::Row(access) => !self.is_single(*access) || self.state.accesses[*access].looped,
+            Slot::Values(values) => values.is_empty() || values.iter().any(|value| self.state.terms[*value].looped),
+        }
+    }
+
+    /// The value of an expression for one row.
+    fn value_once(&mut self, expr: &Expr, tuple: &[Slot], around: Option<&Around<'_>>) -> TermId {
         match &expr.kind {
             ExprKind::Const(value) if value.is_null() => self.state.term(TermKind::Null),
             ExprKind::Const(value) => match constant_text(value, expr.ty()) {
@@ -81,8 +125,11 @@ impl Look<'_> {
                 }
             }
             ExprKind::UserCall { function, args } => {
+                if let Some(answer) = self.state.answers.get(&(std::ptr::from_ref(expr) as usize)) {
+                    return *answer;
+                }
                 args.iter().for_each(|arg| _ = self.value(arg, tuple, around));
-                self.everything(format!("a call of {}", function.name));
+                self.called(function);
                 self.state.unknown()
             }
             ExprKind::Subquery { kind, query } => {
@@ -93,7 +140,7 @@ impl Look<'_> {
                 let values = self.query(query, Some(&inner));
                 match (kind, &values[..]) {
                     // NULL if there is no row, as what an access reads is that has found none.
-                    (SubqueryKind::Scalar, [value]) if self.is_one(*value) => *value,
+                    (SubqueryKind::Scalar, [value]) if self.is_one(*value, &query.plan) => *value,
                     _ => self.unknown(expr),
                 }
             }
@@ -126,11 +173,16 @@ impl Look<'_> {
     }
 
     /// Whether the value of a subquery is one that was counted, or read from what may be missing.
-    fn is_one(&self, value: TermId) -> bool {
+    fn is_one(&self, value: TermId, plan: &Plan) -> bool {
         let term = &self.state.terms[value];
         match term.kind {
-            TermKind::Read { access, .. } => !term.looped && self.state.accesses[access].outcome == Outcome::Open,
-            TermKind::Unknown => self.state.never_null.contains(&value),
+            TermKind::Read { access, .. } => {
+                let row = &self.state.accesses[access];
+                // It gives the extreme value itself, or what the row has that was looked for.
+                let is_given = row.extreme.is_some_and(|_| gives_a_row(plan)) || row.plain && gives_what_is_found(plan);
+                !term.looped && is_given && row.outcome == Outcome::Open
+            }
+            TermKind::Unknown => self.state.never_null.contains(&value) && gives_a_row(plan),
             _ => false,
         }
     }
@@ -181,8 +233,11 @@ impl Look<'_> {
 
     fn cell(&mut self, access: usize, column: usize) -> TermId {
         self.read_column(access, column);
-        // After a change its row has what it was set to; what is set elsewhere, for a generated column, is not known.
+        // After a change its row has what it was set to; what is made elsewhere is not known.
         let row = &self.state.accesses[access];
+        if self.changed == Some(access) && self.is_made_elsewhere(row.table, column) {
+            return self.state.unknown();
+        }
         if self.changed == Some(access) && row.kind != AccessKind::Insert && row.writes.contains(&Cell::Column(column))
         {
             return match row.values.iter().find(|(changed, _)| *changed == column) {
@@ -210,7 +265,8 @@ impl Look<'_> {
             return false;
         }
         let access = &self.state.accesses[access];
-        let has = |columns: &Vec<usize>| columns.iter().all(|column| access.value_of(*column).is_some());
+        let is_given = |column: &usize| access.value_of(*column).is_some_and(|by| !self.state.terms[by].looped);
+        let has = |columns: &Vec<usize>| columns.iter().all(is_given);
         self.facts.table(access.table).is_some_and(|table| table.unique.iter().any(has))
     }
 }

@@ -9,9 +9,10 @@
 //! `SKEW_SEEDS=17..18` only the one of seed 17, with its text. `SKEW_APP_SECONDS=20` is how long the clients of one
 //! application may take, `SKEW_THREADS=1` how many applications are looked at the same time, and `SKEW_PROGRESS=1` tells of
 //! each. Without SKEW_EXHAUSTIVE only some clients of thirty applications run, and only against *robust*; with
-//! `SKEW_SUSPECTS=1` they look for what is suspected, too. With `SKEW_SOLVER=1` the solver is asked where the graph suspects.
-//! `SKEW_KIND=dense` makes applications whose programs meet at every turn, `SKEW_KIND=mixed` lets programs ask for levels of
-//! their own.
+//! `SKEW_SUSPECTS=1` they look for what is suspected, too, and with `SKEW_SUSPECTS=0` they never do. With `SKEW_SOLVER=1` the
+//! solver is asked where the graph suspects. `SKEW_KIND=dense` makes applications whose programs meet at every turn,
+//! `SKEW_KIND=mixed` lets programs ask for levels of their own, and `SKEW_KIND=calls` puts their statements into functions and
+//! triggers.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -30,7 +31,7 @@ use skew_sql::explore::{Client, Watch, run};
 use skew_sql::session::Database;
 use skew_sql::session::guide::{Guide, Seeing};
 
-use crate::generate::{Generated, dense, generate, with_levels};
+use crate::generate::{Generated, calling, dense, generate, limited, with_levels};
 use crate::load;
 
 /// Strongest first.
@@ -116,8 +117,9 @@ fn graph(robustness: &Robustness, level: Level) -> Said {
 fn what_is_robust_stays_serializable_when_it_is_explored() {
     let asked = std::env::var("SKEW_SEEDS").ok().map(|text| seeds(&text));
     let is_full = std::env::var_os("SKEW_EXHAUSTIVE").is_some();
-    let suspects = std::env::var_os("SKEW_SUSPECTS").is_some();
-    let (count, effort) = if is_full { (1_000, FULL) } else { (30, Effort { suspects, ..QUICK }) };
+    let (count, effort) = if is_full { (1_000, FULL) } else { (30, QUICK) };
+    let suspects = std::env::var("SKEW_SUSPECTS").map_or(effort.suspects, |asked| asked != "0");
+    let effort = Effort { suspects, ..effort };
     let effort = match number("SKEW_APP_SECONDS") {
         Some(seconds) => Effort { time: Duration::from_secs(seconds), ..effort },
         None => effort,
@@ -127,7 +129,9 @@ fn what_is_robust_stays_serializable_when_it_is_explored() {
     let range = asked.clone().unwrap_or(0..count);
     let make = match std::env::var("SKEW_KIND").as_deref() {
         Ok("dense") => dense,
+        Ok("limited") => limited,
         Ok("mixed") => with_levels,
+        Ok("calls") => calling,
         _ => generate,
     };
     agree(range, make, effort, asked.is_some_and(|asked| asked.end - asked.start == 1));
@@ -136,6 +140,16 @@ fn what_is_robust_stays_serializable_when_it_is_explored() {
 #[test]
 fn so_do_programs_that_meet_at_every_turn() {
     agree(0..40, dense, QUICK, false);
+}
+
+#[test]
+fn so_do_programs_whose_statements_stand_in_functions() {
+    agree(0..30, calling, QUICK, false);
+}
+
+#[test]
+fn so_do_programs_that_look_at_rows_within_limits() {
+    agree(0..40, limited, QUICK, false);
 }
 
 #[test]
@@ -353,6 +367,9 @@ fn what_looks_and_changes_behind_statements_is_suspected() {
 }
 
 /// What the graph took for sure once: that a row is missing, is changed, comes, or is seen by others.
+const READS_A: &str = "(SELECT v FROM a WHERE id = 1)";
+const READS_B: &str = "(SELECT v FROM b WHERE id = 1)";
+
 #[test]
 fn what_decides_besides_the_key_is_not_forgotten() {
     let body = |name: &str, body: &str| {
@@ -408,7 +425,149 @@ fn what_decides_besides_the_key_is_not_forgotten() {
         + &body("k", "SELECT v INTO x FROM c WHERE id = 1; SELECT v INTO y FROM b WHERE id = 1;")
         + &asks("g", "ser")
         + &asks("k", "ser");
+    let both = body("g", "UPDATE a SET v = p WHERE id = 1; UPDATE b SET v = p WHERE id = 1;");
+    let one_by_one = |statement: &str| body("f", &statement.replace("one", READS_A).replace("two", READS_B)) + &both;
+    let left_early = "i := 1; <<out>> BEGIN EXIT out WHEN p > 0; i := 2; END; SELECT v INTO x FROM a WHERE id = i;";
+    let by_part_of_a_key = |g: u32| {
+        let found = if g == 1 { "NOT FOUND" } else { "FOUND" };
+        format!("PERFORM 1 FROM z WHERE id = 1 AND g = {g}; IF {found} THEN RETURN; END IF;")
+    };
+    let z = "CREATE TABLE z (id int PRIMARY KEY, g int NOT NULL, h int GENERATED ALWAYS AS (g + 1) STORED);
+        INSERT INTO z VALUES (1, 1), (2, 5);";
+    let over_z = |read: &str| {
+        let changes = "SELECT v INTO y FROM b WHERE id = 1; UPDATE z SET g = 7 + y WHERE id = 1;";
+        z.to_owned() + &body("f", &format!("{read} UPDATE b SET v = p WHERE id = 1;")) + &body("g", changes)
+    };
+    let locked = |strength: &str| format!("SELECT v INTO i FROM c WHERE id = 1 FOR {strength};");
+    let both_locked = |strength: &str| {
+        body("f", &format!("{} {reads_both} UPDATE b SET v = x + p WHERE id = 1;", locked(strength)))
+            + &body("g", &format!("{} {reads_both} UPDATE a SET v = y + p WHERE id = 1;", locked("SHARE")))
+    };
     let apps = [
+        // Every kind of join looks at what it compares, and so does whatever says how far.
+        (over_z("SELECT count(*) INTO x FROM c LEFT JOIN z ON z.g = c.v;"), "f(3) | g(4)", Level::Si, true),
+        (over_z("SELECT count(*) INTO x FROM c FULL JOIN z ON z.g = c.id;"), "f(3) | g(4)", Level::Si, true),
+        (over_z("SELECT count(*) INTO x FROM c JOIN z ON c.v = z.g + 1;"), "f(3) | g(4)", Level::Si, true),
+        (
+            over_z(
+                "SELECT max(n) INTO x FROM (SELECT sum(id) OVER (ORDER BY id ROWS BETWEEN
+                 (SELECT g FROM z WHERE id = 1) PRECEDING AND CURRENT ROW) AS n FROM c) s;",
+            ),
+            "f(3) | g(4)",
+            Level::Si,
+            true,
+        ),
+        (
+            over_z(
+                "DECLARE k refcursor; BEGIN OPEN k FOR SELECT id FROM c;
+                 FETCH RELATIVE (SELECT g FROM z WHERE id = 1) FROM k INTO x; END;",
+            ),
+            "f(3) | g(4)",
+            Level::Si,
+            true,
+        ),
+        // A row without a partner is looked at and not changed.
+        (
+            z.to_owned()
+                + &body(
+                    "f",
+                    "UPDATE a SET v = 9 FROM z WHERE a.id = 1 AND z.g = a.v; UPDATE b SET v = p WHERE id = 1;",
+                )
+                + &body("g", "UPDATE a SET v = 7 WHERE id = 1;")
+                + &body("h", reads_both),
+            "f(3) | g(4); h(5)",
+            Level::Si,
+            true,
+        ),
+        // What is generated changes with what it is made of, and not with other columns; who refers to it changes, too.
+        (
+            "CREATE TABLE m (id int PRIMARY KEY, k int, l int, h int GENERATED ALWAYS AS (k + 1) STORED);
+             INSERT INTO m VALUES (1, 1, 1);"
+                .to_owned()
+                + &body(
+                    "f",
+                    "UPDATE m SET l = p WHERE id = 1; SELECT k INTO x FROM m WHERE id = 1; UPDATE b SET v = x WHERE id = 1;",
+                )
+                + &body("g", "SELECT v INTO y FROM b WHERE id = 1; UPDATE m SET k = y + p WHERE id = 1;"),
+            "f(3) | g(4)",
+            Level::Si,
+            true,
+        ),
+        (
+            "CREATE TABLE m (id int PRIMARY KEY, k int, h int GENERATED ALWAYS AS (k + 1) STORED UNIQUE);
+             CREATE TABLE n (id int PRIMARY KEY, m int REFERENCES m (h) ON UPDATE CASCADE);
+             INSERT INTO m VALUES (1, 1); INSERT INTO n VALUES (1, 2);"
+                .to_owned()
+                + &body("f", "SELECT m INTO x FROM n WHERE id = 1; UPDATE b SET v = x WHERE id = 1;")
+                + &body("g", "SELECT v INTO y FROM b WHERE id = 1; UPDATE m SET k = y + p WHERE id = 1;"),
+            "f(3) | g(4)",
+            Level::Si,
+            true,
+        ),
+        // A count of nothing is NULL where it gives no row, and a loop may store nothing.
+        (
+            skew_in("i := (SELECT count(*) FROM c HAVING count(*) > 5); IF i IS NULL THEN", "END IF;"),
+            "f(3) | g(4)",
+            Level::Si,
+            true,
+        ),
+        // A unique value goes to another row.
+        (
+            "CREATE TABLE e (id int PRIMARY KEY, x int UNIQUE, c int); INSERT INTO e VALUES (1, 5, 0);".to_owned()
+                + &body("f", "SELECT c INTO x FROM e WHERE e.x = 5; UPDATE b SET v = x + p WHERE id = 1;")
+                + &body("g", "SELECT v INTO y FROM b WHERE id = 1; INSERT INTO e VALUES (2, 5, y);")
+                + &body("h", "UPDATE e SET x = 6 WHERE id = 1;"),
+            "f(3) | h(5) | g(4)",
+            Level::Si,
+            false,
+        ),
+        // Two can share a lock.
+        (both_locked("SHARE"), "f(3) | g(4)", Level::Mvrc, true),
+        // A part of a key is unique: who finds no row with all of it says nothing about those with the part.
+        (
+            "CREATE TABLE z (id int UNIQUE, g int, PRIMARY KEY (id, g)); INSERT INTO z VALUES (1, 1);".to_owned()
+                + &body("f", &format!("{} {reads_both} UPDATE b SET v = x + p WHERE id = 1;", by_part_of_a_key(1)))
+                + &body("g", &format!("{} {reads_both} UPDATE a SET v = y + p WHERE id = 1;", by_part_of_a_key(2))),
+            "f(3) | g(4)",
+            Level::Si,
+            true,
+        ),
+        // A block is left in the middle.
+        (
+            body("f", &format!("{left_early} UPDATE b SET v = x + p WHERE id = 1;"))
+                + &body("g", "SELECT v INTO y FROM b WHERE id = 1; UPDATE a SET v = y + p WHERE id = 1;"),
+            "f(3) | g(4)",
+            Level::Si,
+            true,
+        ),
+        // What a row refers to need not be there before the end.
+        (
+            "CREATE TABLE m (id int PRIMARY KEY);
+             CREATE TABLE n (id int PRIMARY KEY, m int NOT NULL REFERENCES m DEFERRABLE INITIALLY DEFERRED);"
+                .to_owned()
+                + &skew_in(
+                    "INSERT INTO n VALUES (p, 7); PERFORM 1 FROM m WHERE id = 7; IF FOUND THEN RETURN; END IF;
+                     DELETE FROM n WHERE id = p;",
+                    "",
+                ),
+            "f(3) | g(4)",
+            Level::Si,
+            true,
+        ),
+        // Expressions look one after the other.
+        (one_by_one("IF one > 100 THEN NULL; ELSIF two > 100 THEN NULL; END IF;"), "f(3) | g(4)", Level::Mvrc, true),
+        (one_by_one("RAISE NOTICE '% %', one, two;"), "f(3) | g(4)", Level::Mvrc, true),
+        (one_by_one("FOR i IN one..two LOOP NULL; END LOOP;"), "f(3) | g(4)", Level::Mvrc, true),
+        (one_by_one("DECLARE k int := one; l int := two; BEGIN NULL; END;"), "f(3) | g(4)", Level::Mvrc, true),
+        // What a statement calls looks later than the statement.
+        (
+            format!("CREATE FUNCTION u() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN {READS_B}; END $$;")
+                + &body("f", "SELECT v + u() INTO x FROM a WHERE id = 1;")
+                + &both,
+            "f(3) | g(4)",
+            Level::Mvrc,
+            true,
+        ),
         // A row is not found for another reason.
         (skew("SELECT v INTO x FROM c WHERE id = 1 AND p > 100;"), "f(3) | g(4)", Level::Si, true),
         (skew("SELECT v INTO x FROM c WHERE id = 1 LIMIT 0;"), "f(3) | g(4)", Level::Si, true),
@@ -472,6 +631,14 @@ fn what_decides_besides_the_key_is_not_forgotten() {
             Level::Si,
             true,
         ),
+        (
+            read_only(
+                "UPDATE a SET v = 7 FROM generate_series(1, 2) k, LATERAL (SELECT abs(k) AS m) s WHERE a.id = s.m AND v >= 100;",
+            ),
+            "f(3) | g(4) | h(5)",
+            Level::Si,
+            true,
+        ),
         // A trigger keeps a row back.
         (kept_back, "f(1) | f(2)", Level::Si, true),
         // Others see one of two that are serializable with each other.
@@ -501,14 +668,76 @@ fn what_decides_besides_the_key_is_not_forgotten() {
 fn what_commits_in_the_middle_is_not_robust() {
     let text = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL);
         CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ DECLARE x int;
-        BEGIN SELECT v INTO x FROM a WHERE id = 1; COMMIT; UPDATE a SET v = x + 1 WHERE id = 1; END $$;";
+        BEGIN SELECT v INTO x FROM a WHERE id = 1; COMMIT; UPDATE a SET v = x + 1 WHERE id = 1; END $$;
+        CREATE PROCEDURE g() LANGUAGE plpgsql AS $$ BEGIN UPDATE a SET v = v + 1 WHERE id = 1; END $$;";
     let (database, app) = load(text);
     let robustness = Robustness::of(&database, &app).expect("its procedures are there");
     let answer = robustness.answer(&database, &app, Level::Si, &Question::default(), &[], RobustEffort::default());
     let expected = Verdict::Unknown("f, which commits in the middle".to_owned());
     assert_eq!(answer.expect("it runs").verdict, expected);
     let sets = robustness.largest_robust_sets(Level::Si, &Question::default());
-    assert!(sets.sets.is_empty() && sets.limit.is_some(), "{sets:?}");
+    assert_eq!(
+        (sets.sets, sets.limit),
+        (vec![vec!["g".to_owned()]], Some("f, which commits in the middle".to_owned()))
+    );
+    let only = Question { programs: vec!["g".to_owned()], ..Question::default() };
+    assert_eq!(robustness.cycles(Level::Si, &only).limit, None);
+}
+
+/// Where two lock a row one after the other, the second one sees the first one.
+#[test]
+fn locks_exclude_at_mvrc() {
+    let program = |name: &str, reads: &str, writes: &str| {
+        format!(
+            "CREATE PROCEDURE {name}(p int) LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
+             PERFORM 1 FROM c WHERE id = 1 FOR UPDATE; IF NOT FOUND THEN RETURN; END IF;
+             SELECT v INTO x FROM {reads} WHERE id = 1; UPDATE {writes} SET v = x + p WHERE id = 1; END $$;"
+        )
+    };
+    let tables = ["a", "b", "c"].map(|name| {
+        format!("CREATE TABLE {name} (id int PRIMARY KEY, v int NOT NULL); INSERT INTO {name} VALUES (1, 0);")
+    });
+    let (database, app) = load(&(tables.concat() + &program("f", "a", "b") + &program("g", "b", "a")));
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    assert!(robustness.cycles(Level::Mvrc, &Question::default()).suspects.is_empty());
+    let clients = ["f(3) | g(4)", "f(1); f(2) | g(4)"].map(|client| Client::parse(client).expect("a client"));
+    let world = World { database: &database, app: &app, clients: &clients, watch: Watch::start(HOUR) };
+    assert!(matches!(world.search(Level::Mvrc), Seen::Serializable));
+}
+
+#[test]
+fn who_catches_violations_of_constraints_is_not_called_robust() {
+    let text = |body: &str| {
+        format!(
+            "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL); INSERT INTO a VALUES (1, 0);
+             CREATE TABLE e (id int PRIMARY KEY);
+             CREATE TABLE l (id serial PRIMARY KEY, what text);
+             CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ BEGIN {body} END $$;"
+        )
+    };
+    let robust = |body: &str| {
+        let (database, app) = load(&text(body));
+        let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+        let answer = robustness.answer(&database, &app, Level::Si, &Question::default(), &[], RobustEffort::default());
+        answer.expect("it runs").verdict
+    };
+    let caught =
+        "BEGIN INSERT INTO e VALUES (5); EXCEPTION WHEN unique_violation THEN UPDATE a SET v = 1 WHERE id = 1; END;";
+    let expected = "f, line 1: a violation that is caught tells what others did, whatever the level lets it see";
+    assert_eq!(robust(caught), Verdict::Unknown(expected.to_owned()));
+    let elsewhere = text("INSERT INTO l (what) VALUES ('x');")
+        + &format!(
+            "CREATE FUNCTION tried() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {caught} RETURN NULL; END $$;
+         CREATE TRIGGER tries AFTER INSERT ON l FOR EACH ROW EXECUTE FUNCTION tried();"
+        );
+    let (database, app) = load(&elsewhere);
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    assert_eq!(robustness.cycles(Level::Si, &Question::default()).limit, Some(expected.to_owned()), "in a trigger");
+    // New values are nobody else's, and other errors say nothing about others.
+    let logged = "BEGIN INSERT INTO l (what) VALUES ('x'); EXCEPTION WHEN OTHERS THEN NULL; END;";
+    assert!(matches!(robust(logged), Verdict::Robust { .. }));
+    let divided = "BEGIN INSERT INTO e VALUES (1 / 0); EXCEPTION WHEN division_by_zero THEN NULL; END;";
+    assert!(matches!(robust(divided), Verdict::Robust { .. }));
 }
 
 /// What is known of an application; an error if an engine is wrong about it.

@@ -285,3 +285,41 @@ fn what_takes_too_long_says_so() {
     };
     assert_eq!((reason.as_str(), tried.runs), ("none of the runs that were tried is outside ser, up to 3 runs", 3));
 }
+
+/// Nobody reads what `copy` writes.
+pub const BLIND: &str = "
+    CREATE TABLE t (id int PRIMARY KEY, v int NOT NULL);
+    CREATE TABLE u (id int PRIMARY KEY, v int NOT NULL);
+    CREATE PROCEDURE bump(b int) LANGUAGE plpgsql AS $$ BEGIN
+      UPDATE t SET v = v + 1 WHERE id = b;
+    END $$;
+    CREATE PROCEDURE copy(b int) LANGUAGE plpgsql AS $$ DECLARE n int; BEGIN
+      SELECT v INTO n FROM t WHERE id = b;
+      UPDATE u SET v = n WHERE id = b;
+    END $$;
+    INSERT INTO t VALUES (1, 1);
+    INSERT INTO u VALUES (1, 0);";
+
+pub const COPIED: &str = "copy bump copy; 1 rw 2 t; 2 wr 3 t; 3 ww 1 u; 1.b = 2.b; 2.b = 3.b";
+
+#[test]
+fn what_nobody_reads_is_read_in_the_end() {
+    let (found, anomaly) = found(BLIND, Level::Mvrc, COPIED);
+    assert_eq!(found.client_text(), "s1: bump(1) | s2: copy(1) | s3: copy(1) | finally: SELECT v FROM u");
+    let core = check(&found.history, Level::Ser).violation().expect("outside ser").history.to_string();
+    let expected = r#"
+init  "t[1]"=1 "t[1].v"=1 "u[1]"=1 "u[1].v"=0
+s1 t1 @mvrc  w "t[1].v"=2
+s2 t2 @mvrc  r "t[1].v"=2<t1  w "u[1].v"=2
+s3 t3 @mvrc  r "t[1].v"=1<init  w "u[1].v"=1
+s2 t5 @mvrc  r "u[1].v"=1<t3
+"#;
+    assert_eq!((core.as_str(), anomaly), (expected.trim_start(), Anomaly::ReadSkew));
+}
+
+/// Without somebody who changes what is copied, all that is read in the end is what the last one of them has written.
+#[test]
+fn who_reads_in_the_end_is_not_what_is_wrong() {
+    let reason = not_found(BLIND, Level::Mvrc, "copy copy; 1 ww 2 u; 2 ww 1 u; 1.b = 2.b");
+    assert_eq!(reason, "with 3 choices of arguments, every run at mvrc is serializable");
+}

@@ -38,38 +38,22 @@ pub fn generate(seed: u64) -> Generated {
     Generated { text, programs }
 }
 
+/// The tables of applications that are dense.
+const TABLES: &str = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL, w int NOT NULL);
+    INSERT INTO a VALUES (1, 0, 0), (2, 0, 0);
+    CREATE TABLE b (id int PRIMARY KEY, n int NOT NULL);
+    INSERT INTO b VALUES (1, 0);\n";
+
 /// An application whose programs meet at every turn: one to three simple statements over three rows.
 pub fn dense(seed: u64) -> Generated {
     let mut dice = Dice(seed.wrapping_mul(0xD1B5_4A32_D192_ED03) ^ 0x0DE5_5EED);
     dice.roll(2);
-    let mut text = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL, w int NOT NULL);
-        INSERT INTO a VALUES (1, 0, 0), (2, 0, 0);
-        CREATE TABLE b (id int PRIMARY KEY, n int NOT NULL);
-        INSERT INTO b VALUES (1, 0);\n"
-        .to_owned();
+    let mut text = TABLES.to_owned();
     let mut programs = Vec::new();
     for name in ["f", "g", "h"].into_iter().take(2 + dice.roll(2)) {
         let mut body = String::new();
         for _ in 0..1 + dice.roll(3) {
-            let (key, column) = (dice.pick(&["1", "1", "1", "2"]), dice.pick(&["v", "v", "w"]));
-            let value = dice.pick(&["5", "x"]);
-            let statement = match dice.roll(16) {
-                0 => format!("SELECT {column} INTO x FROM a WHERE id = {key};"),
-                1 => "SELECT n INTO x FROM b WHERE id = 1;".to_owned(),
-                2..4 => format!("SELECT a.v + a.w + b.n INTO x FROM a, b WHERE a.id = {key} AND b.id = 1;"),
-                4 => format!("SELECT sum({column}) INTO x FROM a;"),
-                5..8 => format!("UPDATE a SET {column} = {value} WHERE id = {key};"),
-                8 => format!("UPDATE a SET {column} = {column} + 1 WHERE id = {key};"),
-                9..11 => format!("UPDATE b SET n = {value} WHERE id = 1;"),
-                11 => "UPDATE b SET n = n + 1 WHERE id = 1 RETURNING n INTO x;".to_owned(),
-                12 => format!("UPDATE a SET {column} = (SELECT n FROM b WHERE id = 1) WHERE id = {key};"),
-                13 => {
-                    let strength = dice.pick(&["UPDATE", "NO KEY UPDATE", "SHARE", "KEY SHARE"]);
-                    format!("SELECT {column} INTO x FROM a WHERE id = {key} FOR {strength};")
-                }
-                14 => format!("DELETE FROM a WHERE id = {key};"),
-                _ => format!("INSERT INTO a VALUES ({key}, 1, 1) ON CONFLICT DO NOTHING;"),
-            };
+            let statement = simple(&mut dice);
             let _ = writeln!(body, "{statement}");
         }
         let _ = writeln!(
@@ -79,6 +63,159 @@ pub fn dense(seed: u64) -> Generated {
         programs.push(GeneratedProgram { name, parameters: 0 });
     }
     Generated { text, programs }
+}
+
+/// A statement about one of three rows, or all of them.
+fn simple(dice: &mut Dice) -> String {
+    let (key, column) = (dice.pick(&["1", "1", "1", "2"]), dice.pick(&["v", "v", "w"]));
+    let value = dice.pick(&["5", "x"]);
+    match dice.roll(16) {
+        0 => format!("SELECT {column} INTO x FROM a WHERE id = {key};"),
+        1 => "SELECT n INTO x FROM b WHERE id = 1;".to_owned(),
+        2..4 => format!("SELECT a.v + a.w + b.n INTO x FROM a, b WHERE a.id = {key} AND b.id = 1;"),
+        4 => format!("SELECT sum({column}) INTO x FROM a;"),
+        5..8 => format!("UPDATE a SET {column} = {value} WHERE id = {key};"),
+        8 => format!("UPDATE a SET {column} = {column} + 1 WHERE id = {key};"),
+        9..11 => format!("UPDATE b SET n = {value} WHERE id = 1;"),
+        11 => "UPDATE b SET n = n + 1 WHERE id = 1 RETURNING n INTO x;".to_owned(),
+        12 => format!("UPDATE a SET {column} = (SELECT n FROM b WHERE id = 1) WHERE id = {key};"),
+        13 => {
+            let strength = dice.pick(&["UPDATE", "NO KEY UPDATE", "SHARE", "KEY SHARE"]);
+            format!("SELECT {column} INTO x FROM a WHERE id = {key} FOR {strength};")
+        }
+        14 => format!("DELETE FROM a WHERE id = {key};"),
+        _ => format!("INSERT INTO a VALUES ({key}, 1, 1) ON CONFLICT DO NOTHING;"),
+    }
+}
+
+/// A dense application whose statements stand in functions that are called in one way or another, and in triggers.
+pub fn calling(seed: u64) -> Generated {
+    let mut dice = Dice(seed.wrapping_mul(0xA076_1D64_78BD_642F) ^ 0x0CA1_15ED);
+    dice.roll(2);
+    let mut text = TABLES.to_owned();
+    if dice.one_in(4) {
+        let statement = match dice.roll(3) {
+            0 => "UPDATE a SET v = v + 1 WHERE id = 2;",
+            1 => "UPDATE a SET w = (SELECT sum(v) FROM a) WHERE id = 1;",
+            _ => "PERFORM 1 FROM a WHERE id = 1;",
+        };
+        let _ = writeln!(
+            text,
+            "CREATE FUNCTION fired() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {statement} RETURN NEW; END $$;
+             CREATE TRIGGER fired {} UPDATE ON b FOR EACH ROW EXECUTE FUNCTION fired();",
+            dice.pick(&["AFTER", "BEFORE"]),
+        );
+    }
+    let (mut programs, mut functions) = (Vec::new(), 0);
+    for name in ["f", "g", "h"].into_iter().take(2 + dice.roll(2)) {
+        let mut body = String::new();
+        for _ in 0..1 + dice.roll(3) {
+            let statement = simple(&mut dice);
+            if dice.one_in(3) {
+                let _ = writeln!(body, "{statement}");
+                continue;
+            }
+            functions += 1;
+            let early = dice.pick(&["", "", "IF x > 6 THEN RETURN 3; END IF;"]);
+            let call = dice.pick(&[
+                "x := u(x);",
+                "x := u(5) + u(x);",
+                "PERFORM u(x);",
+                "SELECT u(x) INTO x;",
+                "IF u(x) > 4 THEN UPDATE b SET n = x WHERE id = 1; END IF;",
+                "x := (SELECT u(v) FROM a WHERE id = 1);",
+                "UPDATE b SET n = u(n) WHERE id = 1;",
+                "CALL u(x);",
+            ]);
+            let _ = match call {
+                "CALL u(x);" => writeln!(
+                    text,
+                    "CREATE PROCEDURE u{functions}(INOUT x int) LANGUAGE plpgsql AS $$ BEGIN {statement} END $$;"
+                ),
+                _ => writeln!(
+                    text,
+                    "CREATE FUNCTION u{functions}(x int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN {early} {statement} RETURN x; END $$;"
+                ),
+            };
+            let _ = writeln!(body, "{}", call.replace("u(", &format!("u{functions}(")));
+        }
+        let _ = writeln!(
+            text,
+            "CREATE PROCEDURE {name}() LANGUAGE plpgsql AS $$\nDECLARE x int := 7;\nBEGIN\n{body}END $$;"
+        );
+        programs.push(GeneratedProgram { name, parameters: 0 });
+    }
+    Generated { text, programs }
+}
+
+/// An application whose programs look at rows within limits: by the key, by another column with an index or without one, by
+/// joins and by rows that others refer to.
+pub fn limited(seed: u64) -> Generated {
+    let mut dice = Dice(seed.wrapping_mul(0xA24B_AED4_963E_E407) ^ 0x0011_317E);
+    dice.roll(2);
+    let index = dice.pick(&["", "", "CREATE INDEX ON a (g);", "CREATE INDEX ON a (g, v);"]);
+    let null = dice.pick(&[" NOT NULL", ""]);
+    let mut text = format!(
+        "CREATE TABLE a (id int PRIMARY KEY, g int{null}, v int NOT NULL); {index}
+        INSERT INTO a VALUES (1, 2, 0), (2, 1, 0);
+        CREATE TABLE b (id int PRIMARY KEY, n int NOT NULL, a int REFERENCES a);
+        INSERT INTO b VALUES (1, 0, 1);\n"
+    );
+    let mut programs = Vec::new();
+    for name in ["f", "g", "h"].into_iter().take(2 + dice.roll(2)) {
+        let parameters = dice.roll(2);
+        let mut body = String::new();
+        for _ in 0..1 + dice.roll(3) {
+            let statement = limited_statement(&mut dice, parameters);
+            let guard = if parameters > 0 { dice.pick(&["", "", "p > 1", "p < 2"]) } else { "" };
+            let _ = match guard {
+                "" => writeln!(body, "{statement}"),
+                guard => writeln!(body, "IF {guard} THEN {statement} END IF;"),
+            };
+        }
+        let list = if parameters > 0 { "p int" } else { "" };
+        let _ = writeln!(
+            text,
+            "CREATE PROCEDURE {name}({list}) LANGUAGE plpgsql AS $$\nDECLARE x int := 7; y int := 1;\nBEGIN\n{body}END $$;"
+        );
+        programs.push(GeneratedProgram { name, parameters });
+    }
+    Generated { text, programs }
+}
+
+fn limited_statement(dice: &mut Dice, parameters: usize) -> String {
+    let numbers: &[&str] = if parameters > 0 { &["1", "2", "3", "p", "p", "y"] } else { &["1", "2", "3", "y"] };
+    let column = dice.pick(&["id", "id", "g"]);
+    let (one, other) = (dice.pick(numbers), dice.pick(numbers));
+    let limits = match dice.roll(9) {
+        0 => format!("{column} < {one}"),
+        1 => format!("{column} >= {one}"),
+        2 => format!("{column} BETWEEN {one} AND {other}"),
+        3 => format!("{column} NOT BETWEEN {one} AND {other}"),
+        4 => format!("{column} IN ({one}, {other})"),
+        5 => format!("{column} NOT IN ({one}, {other})"),
+        6 => format!("{column} <> {one}"),
+        7 => format!("id > {one} AND g <= {other}"),
+        _ => format!("NOT ({column} < {one} OR {column} = {other})"),
+    };
+    let key = dice.pick(numbers);
+    match dice.roll(16) {
+        0 => format!("SELECT sum(v) INTO x FROM a WHERE {limits};"),
+        1 => format!("SELECT count(*) INTO x FROM a WHERE {limits};"),
+        2 => format!("UPDATE a SET v = 5 WHERE {limits};"),
+        3 => format!("UPDATE a SET v = x WHERE id = {key} AND {limits};"),
+        4 => format!("SELECT v INTO x FROM a WHERE id = {key} AND {limits};"),
+        5 => format!("DELETE FROM a WHERE {limits};"),
+        6 | 7 => format!("INSERT INTO a VALUES ({key}, {one}, 1) ON CONFLICT DO NOTHING;"),
+        8 => format!("INSERT INTO a VALUES ({}, {one}, x);", dice.pick(&["3", "4", "0"])),
+        9 => format!("SELECT {}(id) INTO y FROM a;", dice.pick(&["max", "min"])),
+        10 => format!("SELECT b.a, a.v INTO y, x FROM b JOIN a ON a.id = b.a WHERE b.id = {key};"),
+        11 => format!("UPDATE b SET n = x WHERE id = {key};"),
+        12 => "SELECT n INTO x FROM b WHERE id = 1;".to_owned(),
+        13 => format!("INSERT INTO b VALUES ({key}, 1, {one});"),
+        14 => format!("SELECT v INTO x FROM a WHERE id = {key};"),
+        _ => format!("UPDATE a SET v = x WHERE id = {key};"),
+    }
 }
 
 /// What programs ask for; those of real databases more often.
@@ -99,11 +236,11 @@ pub fn with_levels(seed: u64) -> Generated {
     generated
 }
 
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
     /// Less than `sides`.
-    fn roll(&mut self, sides: usize) -> usize {
+    pub fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -111,11 +248,11 @@ impl Dice {
         ((mixed ^ (mixed >> 31)) % sides as u64) as usize
     }
 
-    fn one_in(&mut self, sides: usize) -> bool {
+    pub fn one_in(&mut self, sides: usize) -> bool {
         self.roll(sides) == 0
     }
 
-    fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
+    pub fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
         list[self.roll(list.len())]
     }
 }

@@ -8,7 +8,9 @@ mod models;
 mod on_postgres;
 mod queues;
 mod solver;
+mod splits;
 mod summaries;
+mod templates;
 mod verdicts;
 
 use skew_sql::app::App;

@@ -11,7 +11,7 @@ use skew_prove::confirm::replay::{Replayed, replay};
 use skew_prove::robust::answer::Effort;
 use skew_prove::robust::{Question, Robustness};
 
-use crate::confirm::{OVERDRAFT, READ_ONLY, found};
+use crate::confirm::{BLIND, COPIED, OVERDRAFT, READ_ONLY, found};
 use crate::{example, load};
 
 fn root() -> PathBuf {
@@ -75,6 +75,17 @@ fn what_read_committed_shows_a_postgresql_shows() {
     let app = example("smallbank.sql");
     let (found, _) = found(&app, Level::Si, READ_ONLY);
     assert_eq!(replay(&server.url(), &app, &found), Ok(Replayed::Same));
+}
+
+#[test]
+fn who_has_written_last_a_postgresql_shows() {
+    let (found, _) = found(BLIND, Level::Mvrc, COPIED);
+    let script = found.postgres_script().expect("statements are enough");
+    let last: Vec<&str> = script.lines().skip_while(|line| !line.starts_with("SELECT")).collect();
+    let expected = [1, 2, 3].map(|session| format!("SELECT v FROM u /* what is left */; -- T{session}"));
+    assert_eq!(last, expected, "{script}");
+    let Some(server) = Server::start() else { return };
+    assert_eq!(replay(&server.url(), BLIND, &found), Ok(Replayed::Same), "{script}");
 }
 
 /// TPC-C is published to be serializable at SI (Fekete and others 2005). With deliveries of all districts in one transaction

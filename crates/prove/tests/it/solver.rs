@@ -10,7 +10,7 @@ use skew_prove::robust::answer::{Answer, Argument, Effort, Engine, Verdict};
 use skew_prove::robust::{Question, Robustness};
 use skew_prove::smt::axioms::Axioms;
 use skew_prove::smt::encode::Isolation;
-use skew_prove::smt::proof::no_long_path;
+use skew_prove::smt::proof::{Paths, no_long_path};
 use skew_prove::smt::recorded::history_is_within;
 use skew_prove::smt::search::cycles;
 use skew_prove::smt::solver::{Said, Solver};
@@ -88,9 +88,13 @@ fn withdrawals() {
     let robustness = Robustness::of(&database, &app).expect("its procedures are there");
     let isolation = Isolation::uniform(Level::Psi, 1, false);
     let graph = Graph::of(robustness.summary(Level::Psi), &[0]);
-    let path = |length| no_long_path(&Solver::default(), &graph, &isolation, length).expect("z3 is there").answer;
-    assert_eq!(path(4), Said::Sat);
-    assert_eq!(path(5), Said::Unsat);
+    let path = |length, paths| {
+        no_long_path(&Solver::default(), &graph, &isolation, length, paths).expect("z3 is there").answer
+    };
+    assert_eq!(path(4, Paths::All), Said::Sat);
+    assert_eq!(path(5, Paths::All), Said::Unsat);
+    // It is enough to look at those to the first one.
+    assert_eq!(path(3, Paths::ToTheFirst), Said::Unsat);
     for length in 2..=4 {
         assert_eq!(cycles_of("withdraw", Level::Psi, length, |_| {}), Vec::<String>::new());
     }
@@ -365,4 +369,135 @@ fn small_history(seed: u64) -> History {
         text.push('\n');
     }
     History::parse(&text).expect("a history")
+}
+
+/// Whether an application is robust at `si`, by the solver alone.
+fn is_robust(text: &str) -> bool {
+    let (database, app) = load(text);
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    let effort = Effort { engine: Engine::Solver, ..Effort::default() };
+    let answer = robustness.answer(&database, &app, Level::Si, &Question::default(), &[], effort);
+    matches!(answer.expect("it can be asked").verdict, Verdict::Robust { .. })
+}
+
+/// One looks at rows of `t` and writes that with the id 5; the other reads that and changes another one.
+fn looking_and_changing(look: &str, change: &str) -> String {
+    format!(
+        "CREATE TABLE t (id int PRIMARY KEY, g int NOT NULL, v int NOT NULL);
+         CREATE PROCEDURE a(p int) LANGUAGE plpgsql AS $$ DECLARE s int; BEGIN
+           {look}
+           UPDATE t SET v = s WHERE id = 5; END $$;
+         CREATE PROCEDURE b(q int) LANGUAGE plpgsql AS $$ DECLARE s int; BEGIN
+           SELECT v INTO s FROM t WHERE id = 5;
+           {change} END $$;
+         INSERT INTO t VALUES (1, 1, 1), (2, 1, 1), (5, 2, 1), (7, 2, 1), (9, 1, 1);"
+    )
+}
+
+#[test]
+fn who_looks_at_rows_within_limits_meets_those_who_write_such_rows() {
+    if !has_solver() {
+        return;
+    }
+    let cases = [
+        // Columns of rows that are picked.
+        ("SELECT sum(v) INTO s FROM t WHERE id IN (1, 2);", "UPDATE t SET v = s WHERE id = 7;", true),
+        ("SELECT sum(v) INTO s FROM t WHERE id IN (1, 7);", "UPDATE t SET v = s WHERE id = 7;", false),
+        ("SELECT sum(v) INTO s FROM t WHERE id BETWEEN 1 AND 2;", "UPDATE t SET v = s WHERE id = 7;", true),
+        ("SELECT sum(v) INTO s FROM t WHERE id BETWEEN 1 AND 7;", "UPDATE t SET v = s WHERE id = 7;", false),
+        ("SELECT sum(v) INTO s FROM t WHERE id < 4;", "UPDATE t SET v = s WHERE id > 6;", true),
+        ("SELECT sum(v) INTO s FROM t WHERE g <> 2;", "UPDATE t SET v = s WHERE id = 7 AND g = 2;", true),
+        ("SELECT sum(v) INTO s FROM t WHERE g <> 1;", "UPDATE t SET v = s WHERE id = 7 AND g = 2;", false),
+        ("SELECT sum(v) INTO s FROM t WHERE id < p;", "IF q < 0 THEN UPDATE t SET v = s WHERE id = 7; END IF;", false),
+        // Rows that come: only a range of the key leaves out the others.
+        ("SELECT count(*) INTO s FROM t WHERE id < 4;", "IF q > 5 THEN INSERT INTO t VALUES (q, 1, s); END IF;", true),
+        ("SELECT count(*) INTO s FROM t WHERE id < 9;", "IF q > 5 THEN INSERT INTO t VALUES (q, 1, s); END IF;", false),
+        ("SELECT count(*) INTO s FROM t WHERE g < 1;", "INSERT INTO t VALUES (q, 1, s);", false),
+        // Rows behind the first one are not looked at.
+        ("SELECT max(id) INTO s FROM t; ASSERT s > 5;", "INSERT INTO t VALUES (3, 1, s);", true),
+        ("SELECT max(id) INTO s FROM t; ASSERT s > 5;", "INSERT INTO t VALUES (q, 1, s);", false),
+    ];
+    for (look, change, robust) in cases {
+        assert_eq!(is_robust(&looking_and_changing(look, change)), robust, "{look} {change}");
+    }
+}
+
+#[test]
+fn who_refers_to_a_row_that_is_not_there_does_not_commit() {
+    if !has_solver() {
+        return;
+    }
+    let text = "CREATE TABLE member (id int PRIMARY KEY, loans int NOT NULL DEFAULT 0);
+         CREATE TABLE loan (id serial PRIMARY KEY, member int NOT NULL REFERENCES member(id));
+         CREATE INDEX ON loan (member);
+         CREATE PROCEDURE lend(m int) LANGUAGE plpgsql AS $$ DECLARE n int; BEGIN
+           SELECT COUNT(*) INTO n FROM loan WHERE member = m;
+           UPDATE member SET loans = n + 1 WHERE id = m;
+           INSERT INTO loan (member) VALUES (m); END $$;
+         INSERT INTO member VALUES (1, 0), (2, 0);";
+    assert!(is_robust(text));
+    assert!(!is_robust(&text.replace("REFERENCES member(id)", "")));
+}
+
+#[test]
+fn rows_that_branches_keep_apart_are_not_met_by_any_number_of_transactions() {
+    if !has_solver() {
+        return;
+    }
+    let text = |from: &str| {
+        format!(
+            "CREATE TABLE t (id int PRIMARY KEY, v int NOT NULL);
+             CREATE PROCEDURE small(x int) LANGUAGE plpgsql AS $$ DECLARE n int; BEGIN
+               IF x < 100 THEN SELECT v INTO n FROM t WHERE id = x; UPDATE t SET v = n WHERE id = 1000; END IF; END $$;
+             CREATE PROCEDURE large(y int) LANGUAGE plpgsql AS $$ DECLARE n int; BEGIN
+               IF y > {from} THEN SELECT v INTO n FROM t WHERE id = 1000; UPDATE t SET v = n WHERE id = y; END IF; END $$;
+             INSERT INTO t VALUES (1, 1), (99, 1), (1000, 1), (500, 1);"
+        )
+    };
+    assert!(is_robust(&text("99")));
+    assert!(!is_robust(&text("98")));
+}
+
+#[test]
+fn who_joins_single_rows_writes_the_one_that_was_read() {
+    let text = |found: &str| {
+        format!(
+            "CREATE TABLE cust (id int PRIMARY KEY, name text UNIQUE NOT NULL);
+             CREATE TABLE acc (id int PRIMARY KEY, cust int NOT NULL REFERENCES cust(id), bal int NOT NULL);
+             CREATE PROCEDURE wd(who text, a int, v int) LANGUAGE plpgsql AS $$ DECLARE b int; i int; BEGIN
+               SELECT acc.id, acc.bal INTO i, b FROM acc JOIN cust ON cust.id = acc.cust
+                 WHERE cust.name = who AND acc.id = a;
+               IF b >= v THEN UPDATE acc SET bal = b - v WHERE id = {found}; END IF; END $$;
+             INSERT INTO cust VALUES (1, 'ann'); INSERT INTO acc VALUES (1, 1, 10), (2, 1, 10);"
+        )
+    };
+    if has_solver() {
+        assert!(is_robust(&text("i")));
+        assert!(!is_robust(&text("3 - i")));
+    }
+}
+
+#[test]
+fn who_has_seen_a_largest_value_does_not_find_a_smaller_one_later() {
+    if !has_solver() {
+        return;
+    }
+    let text = |condition: &str, more: &str| {
+        format!(
+            "CREATE TABLE log (id int PRIMARY KEY);
+             CREATE TABLE c (id int PRIMARY KEY, v int NOT NULL);
+             CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ DECLARE m int; BEGIN
+               SELECT max(id) INTO m FROM log;
+               IF m >= 0 THEN UPDATE c SET v = m WHERE id = 1; END IF; END $$;
+             CREATE PROCEDURE q(i int) LANGUAGE plpgsql AS $$ DECLARE n int; BEGIN
+               SELECT v INTO n FROM c WHERE id = 1;
+               IF {condition} THEN INSERT INTO log VALUES (i); END IF; END $$;
+             {more}
+             INSERT INTO log VALUES (5); INSERT INTO c VALUES (1, 1);"
+        )
+    };
+    assert!(is_robust(&text("i < 0", "")));
+    assert!(!is_robust(&text("i < 1", "")));
+    let goes = "CREATE PROCEDURE r(i int) LANGUAGE plpgsql AS $$ BEGIN DELETE FROM log WHERE id = i; END $$;";
+    assert!(!is_robust(&text("i < 0", goes)));
 }

@@ -13,7 +13,7 @@ use crate::html::draw_case;
 use crate::markup::escape;
 use crate::robust::drawing::drawing;
 use crate::robust::lines::{drawn, lines, step_words};
-use crate::robust::words::{closing, found_head, label, notes, program, size, statement};
+use crate::robust::words::{READS_WHAT_IS_LEFT, closing, found_head, label, notes, program, size, statement};
 use crate::route::n;
 use crate::words::{fix, headline};
 
@@ -259,6 +259,9 @@ fn found(
     }
     for (session, calls) in &run.sessions {
         fact(&escape(session), code(&calls.join("; ")));
+    }
+    if run.reads_what_is_left() {
+        fact("(finally)", escape(READS_WHAT_IS_LEFT));
     }
     if let Some(violation) = violation {
         fact("fix", escape(&fix(violation)));

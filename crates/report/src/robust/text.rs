@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use skew_model::robust::{FoundRun, LevelAnswer, RobustCycle, RobustReport, RobustVerdict};
 
 use crate::clean::{clean, count};
-use crate::robust::words::{found_head, notes, size, statement, weakest};
+use crate::robust::words::{READS_WHAT_IS_LEFT, found_head, notes, size, statement, weakest};
 
 /// An application's robustness for a terminal; `all`: also the cycles that no run has shown where others have.
 pub fn robust_text(report: &RobustReport, all: bool) -> String {
@@ -75,6 +75,9 @@ fn found(out: &mut String, report: &RobustReport, run: &FoundRun) {
         block(out, "first", statement);
     }
     block(out, "calls", &run.client);
+    if run.reads_what_is_left() {
+        block(out, "finally", READS_WHAT_IS_LEFT);
+    }
     block(out, "run", &run.core);
     if let Some(cycle) = &run.cycle {
         block(out, "cycle", &cycle.line);

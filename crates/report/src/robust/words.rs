@@ -4,6 +4,10 @@ use skew_model::robust::{RobustEdge, RobustReport, RobustVerdict, StatementAt};
 
 use crate::clean::count;
 
+/// Why something is read that is no part of the application.
+pub(super) const READS_WHAT_IS_LEFT: &str =
+    "in the end every session reads what is left, which none of the calls does: it shows who has written last";
+
 /// So many places of which the same is said are told.
 const MOST_PLACES: usize = 4;
 

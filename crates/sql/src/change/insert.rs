@@ -88,7 +88,7 @@ impl World<'_> {
 
     fn write_new(&mut self, bound: &Arc<BoundTable>, values: &[Datum], checks: &mut Vec<Check>) -> Result<RowRef> {
         let row = self.place_row(bound.relation.oid, bound.table(), values)?;
-        self.hold(&[row.key])?;
+        self.hold(&[row.key], LockStrength::Update)?;
         self.insert_row(bound, row, values)?;
         self.check_later(bound, row, None, checks);
         let changed = Changed { event: Event::Insert, columns: &[], old: None, new: Some(values) };

@@ -2,6 +2,7 @@
 
 use skew_model::Key;
 use skew_model::Level;
+use skew_store::RowLock;
 
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{LockOutcome, RowRef};
@@ -9,7 +10,7 @@ use crate::ir::{LockStrength, LockWait};
 use crate::session::transaction::store_error;
 use crate::session::{ChoiceKind, Granularity};
 use crate::storage::World;
-use crate::storage::locks::{Duration, Mode, Resource, TableMode};
+use crate::storage::locks::{Duration, Mode, ROW_CONFLICTS, Resource, TableMode};
 use crate::types::Datum;
 
 impl World<'_> {
@@ -90,7 +91,7 @@ impl World<'_> {
             }
             Level::Mvrc if strength == LockStrength::KeyShare => {
                 let minds = self.minds(row, strength)?;
-                self.hold(&minds)?;
+                self.hold(&minds, strength)?;
                 if !self.have_changed(&minds)? {
                     return Ok(LockOutcome::Locked(row));
                 }
@@ -98,7 +99,7 @@ impl World<'_> {
             _ => {}
         }
         let keys = self.keys_of(row)?;
-        self.hold(&keys)?;
+        self.hold(&keys, strength)?;
         let txn = self.txn()?;
         for key in &keys {
             let withdrawn = self.db.store.withdraw_reads(txn, Key(*key), 1);
@@ -117,10 +118,12 @@ impl World<'_> {
         Ok(LockOutcome::Locked(newest))
     }
 
-    /// The row of these keys is locked: who has written it last is seen by the statements that follow.
-    pub(super) fn hold(&mut self, keys: &[u32]) -> Result<()> {
+    /// The row of these keys is locked: who has written it last is seen by the statements that follow, and who has had a
+    /// lock that excludes this one.
+    pub(super) fn hold(&mut self, keys: &[u32], strength: LockStrength) -> Result<()> {
         let txn = self.txn()?;
-        keys.iter().try_for_each(|key| self.db.store.hold(txn, Key(*key)).map_err(|error| store_error(&error)))
+        let lock = RowLock { kind: strength as usize, excludes: ROW_CONFLICTS[strength as usize] };
+        keys.iter().try_for_each(|key| self.db.store.hold(txn, Key(*key), lock).map_err(|error| store_error(&error)))
     }
 
     /// Where all statements look from one snapshot, a row that has changed since cannot be locked.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use sqlparser::ast as sql;
 
 use crate::bind::{Conflict, Variable as Found, Variables};
-use crate::catalog::Oid;
+use crate::catalog::{Oid, UserFunction};
 use crate::error::SqlError;
 use crate::ir;
 use crate::parse;
@@ -189,6 +189,15 @@ pub struct BoundSql {
     pub(crate) against: Against,
 }
 
+/// What a CALL was bound to when its program was asked for.
+#[derive(Debug)]
+pub struct BoundCall {
+    /// The procedure.
+    pub procedure: Arc<UserFunction>,
+    /// Its arguments, those for OUT parameters among them.
+    pub args: Vec<ir::Expr>,
+}
+
 /// What something was bound against.
 #[derive(Clone, Debug)]
 pub(crate) struct Against {
@@ -200,7 +209,7 @@ pub(crate) struct Against {
 
 /// What was bound last.
 #[derive(Debug)]
-pub(crate) struct Known<T> {
+pub struct Known<T> {
     bound: Mutex<Option<Arc<T>>>,
     /// Why it could not be bound when a program was asked for.
     refused: OnceLock<String>,
@@ -213,7 +222,8 @@ impl<T> Default for Known<T> {
 }
 
 impl<T> Known<T> {
-    pub(crate) fn get(&self) -> Option<Arc<T>> {
+    /// What it was bound to, if it was.
+    pub fn get(&self) -> Option<Arc<T>> {
         self.bound.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -334,6 +344,7 @@ pub enum StatementKind {
         call: Box<sql::Function>,
         scope: Arc<Scope>,
         outs: Vec<Option<Target>>,
+        known: Known<BoundCall>,
     },
     Diagnostics {
         stacked: bool,

@@ -325,6 +325,7 @@ impl Compiler<'_, '_> {
                 call: call.clone(),
                 scope: scope.clone(),
                 outs: self.call_targets(call, scope),
+                known: Default::default(),
             },
             From::Diagnostics { stacked, items } => StatementKind::Diagnostics {
                 stacked: *stacked,

@@ -24,6 +24,8 @@ impl Machine<'_, '_> {
         let around = self.at;
         self.at = Position { line: statement.line, doing: doing(&statement.kind) };
         self.world.check_cancelled()?;
+        // The statement before is over: nobody has to keep for it what a function changes that this one calls.
+        self.world.looks_at = Default::default();
         let flow = self.one(&statement.kind)?;
         // After an error it stays where that happened.
         self.at = around;
@@ -77,7 +79,7 @@ impl Machine<'_, '_> {
             StatementKind::Execute { command, into } => self.execute(command, into.as_ref()),
             StatementKind::Sql { sql, into } => self.sql(sql, into.as_ref()),
             StatementKind::Utility { text, statement } => self.utility(text, statement),
-            StatementKind::Call { text, call, scope, outs } => self.call(text, call, scope, outs),
+            StatementKind::Call { text, call, scope, outs, .. } => self.call(text, call, scope, outs),
             StatementKind::Diagnostics { stacked, items } => self.diagnostics(*stacked, items),
             StatementKind::Open { cursor, scroll, of } => self.open(*cursor, *scroll, of),
             StatementKind::Fetch { cursor, direction, count, into } => {

@@ -10,17 +10,17 @@ use rustc_hash::FxHashMap;
 
 use crate::bind::{Binder, Clause, Params};
 use crate::catalog::{Language, Oid, UserFunction};
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Expr, Output};
 use crate::plpgsql::ast::ExpressionKind;
 use crate::plpgsql::bound::{
-    Against, Block, BoundExpression, BoundSql, Dynamic, Expression, Into, Opened, Over, Program, Raised, Rows, Scope,
-    Sql, Statement, StatementKind, Step, Target, Visible,
+    Against, Block, BoundCall, BoundExpression, BoundSql, Dynamic, Expression, Into, Opened, Over, Program, Raised,
+    Rows, Scope, Sql, Statement, StatementKind, Step, Target, Visible,
 };
 use crate::plpgsql::call::{Ready, prepare};
 use crate::session::Connection;
 use crate::storage::World;
-use crate::types::{RecordShape, Type};
+use crate::types::{RecordShape, Type, Typed};
 
 impl Connection {
     /// The program of a function or procedure, by its name (`s.f`) if that is unique, with its SQL bound. A body in SQL is
@@ -30,20 +30,18 @@ impl Connection {
         let inner = self.database.inner.clone();
         let mut world = World::new(inner.hold(), &mut self.session);
         let oid = world.routine_named(&parsed)?;
-        let mut function = world.catalog.functions[&oid].clone();
-        if function.language == Language::Sql {
-            let statements = function.body.trim_end().trim_end_matches(';');
-            // There a name is a column first.
-            let body = format!("#variable_conflict use_column BEGIN {statements};\nEND").into();
-            function = Arc::new(UserFunction { language: Language::PlPgSql, body, ..(*function).clone() });
-        }
-        match prepare(&mut world, &function, None)? {
-            Ready::Plpgsql(program) => {
-                survey(&mut world, &program);
-                Ok(program)
-            }
-            Ready::Sql(_) => Err(SqlError::unsupported("a body that is not in PL/pgSQL")),
-        }
+        surveyed(&mut world, oid, None)
+    }
+
+    /// The program of a function or procedure by its number; that of a trigger's function for the table of the trigger.
+    pub fn program_of(&mut self, function: Oid, table: Option<Oid>) -> Result<Arc<Program>> {
+        let inner = self.database.inner.clone();
+        let mut world = World::new(inner.hold(), &mut self.session);
+        let row = match table {
+            Some(table) => Some(crate::storage::world::as_table(&*world.relation(table)?)?.row_type.into()),
+            None => None,
+        };
+        surveyed(&mut world, function, row)
     }
 
     /// The CHECK constraints of a table, over a row of it in slot 0.
@@ -53,6 +51,26 @@ impl Connection {
         let relation = world.relation(table)?;
         let checks = crate::storage::world::as_table(&relation)?.checks.clone();
         checks.iter().map(|check| world.bind_row_expression(&check.condition.ast, &relation)).collect()
+    }
+}
+
+fn surveyed(world: &mut World<'_>, function: Oid, row: Option<Typed>) -> Result<Arc<Program>> {
+    let Some(function) = world.catalog.functions.get(&function) else {
+        return Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, "there is no such function"));
+    };
+    let mut function = function.clone();
+    if function.language == Language::Sql {
+        let statements = function.body.trim_end().trim_end_matches(';');
+        // There a name is a column first.
+        let body = format!("#variable_conflict use_column BEGIN {statements};\nEND").into();
+        function = Arc::new(UserFunction { language: Language::PlPgSql, body, ..(*function).clone() });
+    }
+    match prepare(world, &function, row)? {
+        Ready::Plpgsql(program) => {
+            survey(world, &program);
+            Ok(program)
+        }
+        Ready::Sql(_) => Err(SqlError::unsupported("a body that is not in PL/pgSQL")),
     }
 }
 
@@ -144,8 +162,14 @@ impl Surveyor<'_, '_> {
                 into.iter().for_each(|targets| self.targets(targets));
             }
             StatementKind::Diagnostics { items, .. } => items.iter().for_each(|(target, _)| self.target(target)),
-            StatementKind::Call { .. }
-            | StatementKind::Utility { .. }
+            StatementKind::Call { call, scope, known, .. } => {
+                let bound = self.bind(scope, |binder| binder.procedure_call(call));
+                match bound {
+                    Ok(((procedure, args), _)) => known.put(&Arc::new(BoundCall { procedure, args })),
+                    Err(error) => known.refuse(&error),
+                }
+            }
+            StatementKind::Utility { .. }
             | StatementKind::Null
             | StatementKind::Close(_)
             | StatementKind::Commit { .. }

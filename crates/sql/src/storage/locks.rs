@@ -57,7 +57,7 @@ const TABLE_CONFLICTS: [u8; 8] =
     [0b1000_0000, 0b1100_0000, 0b1111_0000, 0b1111_1000, 0b1110_1100, 0b1111_1100, 0b1111_1110, 0b1111_1111];
 
 /// For each row lock, which others it excludes, likewise by [`LockStrength`].
-const ROW_CONFLICTS: [u8; 4] = [0b1000, 0b1100, 0b1110, 0b1111];
+pub(crate) const ROW_CONFLICTS: [u8; 4] = [0b1000, 0b1100, 0b1110, 0b1111];
 
 impl Mode {
     /// Whether two connections may not have these at the same time.

@@ -216,3 +216,30 @@ fn a_row_is_deleted_twice_only_where_conflicts_are_allowed() {
     assert!(!both_delete(Level::Psi));
     assert!(!both_delete(Level::Si));
 }
+
+/// Whoever reads in the end sees what is in the tables, at no cost: there are no more runs, and none that a level forbids.
+#[test]
+fn what_is_left_is_read_in_the_end() {
+    for level in [Level::Rc, Level::Ra, Level::Cc, Level::Mvrc, Level::Pc, Level::Psi, Level::Si, Level::Ser] {
+        let calls = "s1: spend(1) | s2: take_least(1)";
+        let (without, with) = (
+            explored(calls, level),
+            explored(&format!("{calls} | finally: SELECT balance FROM account WHERE id = 1"), level),
+        );
+        assert!(with.runs <= without.runs, "{level}");
+        for history in &with.all {
+            assert!(check(history, level).holds(), "{level}\n{history}");
+        }
+        for behaviour in &with.behaviours {
+            let balance = behaviour.state[0].split([',', ')']).nth(1).expect("a balance").trim().to_owned();
+            let told = behaviour.example.to_string();
+            let read = format!("r \"account[1].balance\"={balance}<");
+            for session in ["s1", "s2"] {
+                let last = told.lines().rfind(|line| line.starts_with(session)).expect("it reads");
+                assert!(last.contains(&read) && !last.contains(" w "), "{level}: {balance}\n{told}");
+            }
+        }
+    }
+    let error = Client::parse("finally: spend(1)").expect_err("nobody has done anything");
+    assert!(error.contains("nobody calls anything"), "{error}");
+}

@@ -21,7 +21,7 @@ use skew_model::robust::{RobustReport, RobustVerdict};
 use skew_model::{History, Level, Violation};
 use skew_prove::certificate;
 use skew_prove::confirm::{Found, Limits};
-use skew_prove::robust::answer::{Answer, Effort};
+use skew_prove::robust::answer::{Answer, Effort, Engine};
 use skew_prove::robust::{Dependencies, LEVELS, Question, Robustness};
 use skew_prove::suspect::Suspect;
 use skew_server::script::Script;
@@ -310,10 +310,19 @@ impl Asked {
         let level = Duration::from_secs(arguments.max_time);
         let each = Limits { time: level / 4, ..Limits::default() };
         let (engine, solver) = (arguments.solver.engine(), arguments.solver.solver());
-        let effort = Effort { each, level, all: arguments.all, engine, solver };
+        let mut effort = Effort { each, level, all: arguments.all, engine, solver };
         let progress = Progress::new();
         let mut answers: Vec<Answer> = Vec::new();
         let mut found: Vec<(Suspect, Found)> = Vec::new();
+        // A run at `si` is one of all weaker levels, and found sooner than most of theirs.
+        let is_weaker = |level: &Level| *level != Level::Si && Level::Si.implies(*level);
+        if levels.iter().all(is_weaker) && engine != Engine::Solver && self.question.axioms.is_none() {
+            let quick = Effort { level: level / 4, all: false, engine: Engine::Graph, ..effort };
+            effort.level -= quick.level;
+            progress.begin(format!("{name} at {}", Level::Si));
+            let answer = self.robustness.answer(&self.database, &self.app, Level::Si, &self.question, &[], quick);
+            found = answer.map_err(|error| failed(name, &error))?.found;
+        }
         // Strongest first: a run of a stronger level is one of the weaker ones.
         for &level in levels.iter().rev() {
             progress.begin(format!("{name} at {level}"));
