@@ -154,6 +154,11 @@ impl Running {
         self.shared.lock().sockets.is_empty()
     }
 
+    /// Every client is about to be killed: statements that wait now have no answer.
+    pub fn lose_all(&self) {
+        self.shared.cancels.lose_all();
+    }
+
     /// Waits until nobody is connected, for so long.
     pub fn wait_for_goodbyes(&self, longest: Duration) -> bool {
         self.shared.wait_until_gone(Instant::now() + longest)

@@ -70,6 +70,12 @@ impl Arena {
         self.running.databases().begin_run(setup).map_err(|error| error.fields().message.clone())
     }
 
+    /// The command is about to be killed. One of its clients may be gone before another one that waits for it, which
+    /// must not look as if it had been answered.
+    pub fn give_up(&self) {
+        self.running.lose_all();
+    }
+
     /// The command has ended: so do its connections.
     pub fn end(&self) {
         if !self.running.wait_for_goodbyes(GOODBYE) {

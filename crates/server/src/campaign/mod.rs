@@ -240,7 +240,7 @@ fn one(plan: &Plan, arena: &mut Arena, setup: RunSetup, number: u64, stop: &Atom
     arena.begin(setup).map_err(Trouble::Run)?;
     let mut environment = arena.environment();
     environment.push(("SKEW_SEED", seed.to_string()));
-    let ended = process::run(&plan.command, &environment, plan.timeout, stop)
+    let ended = process::run(&plan.command, &environment, plan.timeout, stop, || arena.give_up())
         .map_err(|error| Trouble::Command(plan.command.first().cloned().unwrap_or_default(), error))?;
     let clients = arena.clients();
     arena.end();

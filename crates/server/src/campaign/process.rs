@@ -31,12 +31,13 @@ pub struct Ended {
     pub is_interrupted: bool,
 }
 
-/// Runs a command to its end.
+/// Runs a command to its end, or until it is late.
 pub fn run(
     command: &[String],
     environment: &[(&'static str, String)],
     timeout: Duration,
     stop: &AtomicBool,
+    before_kill: impl FnOnce(),
 ) -> io::Result<Ended> {
     let started = Instant::now();
     let (mut reader, writer) = io::pipe()?;
@@ -60,7 +61,7 @@ pub fn run(
         // Nobody may be waiting any more.
         let _ = said.send(());
     });
-    let (status, was_late, is_interrupted) = wait(&mut started_child, group, started + timeout, stop)?;
+    let (status, was_late, is_interrupted) = wait(&mut started_child, group, started + timeout, stop, before_kill)?;
     let took = started.elapsed();
     // Whatever it has started and left behind.
     kill(group);
@@ -81,6 +82,7 @@ fn wait(
     group: Option<Pid>,
     deadline: Instant,
     stop: &AtomicBool,
+    before_kill: impl FnOnce(),
 ) -> io::Result<(ExitStatus, bool, bool)> {
     std::thread::scope(|scope| {
         let (sender, ended) = mpsc::channel();
@@ -98,6 +100,7 @@ fn wait(
             was_late = was_late || Instant::now() >= deadline;
             is_interrupted = is_interrupted || stop.load(Ordering::SeqCst);
             if was_late || is_interrupted {
+                before_kill();
                 kill(group);
                 return ended.recv().map_err(io::Error::other)?.map(|status| (status, was_late, is_interrupted));
             }

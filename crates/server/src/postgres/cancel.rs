@@ -54,6 +54,11 @@ impl Cancels {
         all.iter().for_each(Cancel::cancel);
     }
 
+    /// Every client is about to be killed: whoever waits will have no answer, although the locks will be free.
+    pub fn lose_all(&self) {
+        self.lock().values().for_each(|(_, cancel)| cancel.lose());
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<i32, (i32, Cancel)>> {
         // A map is complete between its operations.
         self.by_pid.lock().unwrap_or_else(PoisonError::into_inner)
