@@ -434,6 +434,8 @@ pub struct Scan {
     pub filter: Option<Expr>,
     /// From the end to the beginning: the planner turns scans round instead of sorting.
     pub reverse: bool,
+    /// Its rows get locked if they qualify, and are looked at again then (the planner says so).
+    pub seeks: bool,
 }
 
 /// Which rows of a table a scan looks at. Bounds are expressions without columns of this row.

@@ -69,14 +69,14 @@ impl<V: Clone> Store<V> {
         Ok(())
     }
 
-    /// The statement looks again at so many keys, from this one on, under the lock of their row: what it has read of them
-    /// before, other than its transaction's own writes, does not count any more. Only `mvrc` looks again.
+    /// What the statement has read of so many keys, from this one on, does not count any more: it has looked without
+    /// making use of it, or it looks again under the lock of their row. What it has read under locks, and of its
+    /// transaction's own writes, stands.
     pub fn withdraw_reads(&mut self, txn: TxnId, first: Key, count: u32) -> Result<(), Error> {
         self.must_be_open(txn)?;
         let running = self.engine.running(txn.0);
         let is_read = |key: u32| running.reads_of(key).any(|at| at >= running.first_read);
-        let looks_again = self.engine.txn(txn.0).sight == Sight::StatementPrefix;
-        if looks_again && (first.0..first.0 + count).any(is_read) {
+        if (first.0..first.0 + count).any(is_read) {
             self.log_look(txn.0, |at| Op::new(Action::Withdrawal(count), first.0, None, at));
         }
         Ok(())

@@ -166,7 +166,6 @@ impl<V: Clone> Store<V> {
                     Action::Withdrawal(count) => {
                         looked_again.extend((op.key..op.key + count).map(|key| ((statement, key), at)));
                     }
-                    Action::Read(..) if op.is_locked() => _ = looked_again.insert((statement, op.key), at),
                     _ => {}
                 }
             }
@@ -175,7 +174,10 @@ impl<V: Clone> Store<V> {
         for (statement, range) in ranges() {
             counting.extend(range.map(|at| match ops[at].action() {
                 Action::UndoneWrite | Action::UndoneRead | Action::Withdrawal(_) => Counts::No,
-                Action::Read(..) if looked_again.get(&(statement, ops[at].key)).is_some_and(|&again| again > at) => {
+                Action::Read(..)
+                    if !ops[at].is_locked()
+                        && looked_again.get(&(statement, ops[at].key)).is_some_and(|&again| again > at) =>
+                {
                     Counts::No
                 }
                 _ => Counts::Yes,

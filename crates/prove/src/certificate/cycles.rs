@@ -4,7 +4,7 @@
 //! kept, with the equalities between their values: what is left out of a chain only makes more cycles possible.
 
 use super::apart::Differ;
-use super::data::{Access, At, Does, Edge, Kind, Outcome, Summary, Table, Way};
+use super::data::{Access, At, Does, Edge, Kind, Outcome, Summary, Way};
 use super::equal::{Equal, surely_inserts};
 use super::rules::{Allowed, Apartness, Levels, Rule};
 
@@ -78,9 +78,7 @@ impl<'s> Following<'s> {
         for out in self.edges.iter().filter(|edge| edge.kind == Kind::Rw) {
             let read = self.access(out.from);
             let (rule, other) = (self.levels.rule(out.from.0), self.levels.rule(out.to.0));
-            if self.is_protected(node(out.from), node(out.to))
-                || !rule.can_be_overwritten(read, self.is_read_again(read, out), other)
-            {
+            if self.is_protected(node(out.from), node(out.to)) || !rule.can_be_overwritten(read, other) {
                 continue;
             }
             let start = Start { first: node(out.from), out, rule, hits: hits(out.from.2, read, out, false) };
@@ -362,9 +360,7 @@ impl<'s> Following<'s> {
         let by_rows = locked && !start.rule.mixed;
         // A statement locks after it has looked; only of what it locks it takes the newest state.
         let is_held = |at: usize, access: &Access| {
-            !locked
-                || access.number < split
-                || (by_rows && at == read && start.out.picked && self.is_read_again(access, start.out))
+            !locked || access.number < split || (by_rows && at == read && start.out.picked)
         };
         let moves = start.rule.apart == Apartness::Locked || start.rule.mixed;
         let writes = |way: &'s Way, hits: &[Option<usize>]| -> Vec<(usize, &'s Access)> {
@@ -411,15 +407,6 @@ impl<'s> Following<'s> {
                         .all(|(column, value)| !way.terms[*value].looped && access.value(*column) == Some(*value))
                     && (!moves || table.is_some_and(|table| stays(table.inserted, table.deleted)))
             })
-    }
-
-    /// Whether a statement reads these cells again when it has the lock of the row: all that was looked up by its key, and
-    /// of others what they were not looked up by.
-    fn is_read_again(&self, access: &Access, edge: &Edge) -> bool {
-        let table = access.table.and_then(|table| self.summary.tables.get(table));
-        let keyed = |table: &Table| !table.key.is_empty() && table.key.iter().all(|at| access.value(*at).is_some());
-        let is_other = |cell: &Option<usize>| cell.is_some_and(|column| access.value(column).is_none());
-        table.is_some_and(keyed) || edge.cells.iter().all(is_other)
     }
 
     fn is_protected(&self, one: Node, other: Node) -> bool {

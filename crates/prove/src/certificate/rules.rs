@@ -161,13 +161,11 @@ impl Rule {
     }
 
     /// Whether another one can overwrite what an access has read before its transaction ends.
-    pub(super) fn can_be_overwritten(&self, access: &Access, again: bool, other: Rule) -> bool {
+    pub(super) fn can_be_overwritten(&self, access: &Access, other: Rule) -> bool {
         let is_found = access.outcome == Outcome::Found;
         let locks = match self.level {
             Level::Psi | Level::Si => access.locks && other.level == self.level,
-            Level::Mvrc => {
-                again && (access.locks || (access.single && matches!(access.does, Does::Update | Does::Delete)))
-            }
+            Level::Mvrc => access.locks || (access.single && matches!(access.does, Does::Update | Does::Delete)),
             _ => false,
         };
         !(locks && is_found)

@@ -5,7 +5,7 @@ use crate::graph::Graph;
 use crate::graph::classes::{Classes, surely_inserts};
 use crate::graph::edges::Dependency;
 use crate::graph::rules::{Back, Exclusion};
-use crate::graph::search::{Chain, FIRST, HERE, SECOND, reads_again};
+use crate::graph::search::{Chain, FIRST, HERE, SECOND};
 use crate::summary::{Access, Cell, Outcome, Path, TermId};
 
 /// Values of T1 and of another transaction that are not all the same: both would write one row, and who is left of the way
@@ -141,8 +141,7 @@ impl Chain<'_, '_> {
     /// come and go. Only of the row that it has picked and locked itself a read is as new as the lock.
     fn is_locked_by_then(&self, at: usize) -> bool {
         let (own, read) = (&self.graph.path(self.first).accesses, self.out.accesses.0);
-        let is_what_was_read =
-            at == read && self.out.picked && !self.rules.mixed && reads_again(self.graph, &own[at], self.out);
+        let is_what_was_read = at == read && self.out.picked && !self.rules.mixed;
         own[at].number < own[read].number || is_what_was_read
     }
 

@@ -110,13 +110,13 @@ impl Rules {
     }
 
     /// Whether what an access reads can be overwritten by another transaction before its own ends.
-    pub fn is_vulnerable(&self, access: &Access, reads_again: bool, other: &Rules) -> bool {
+    pub fn is_vulnerable(&self, access: &Access, other: &Rules) -> bool {
         // Only a database that locks keeps others away: who changes a row under its lock reads what it overwrites.
         match self.level {
             Level::Psi | Level::Si => !(access.locks && access.outcome == Outcome::Found && other.level == self.level),
             Level::Mvrc => {
                 let changes = matches!(access.kind, AccessKind::Update | AccessKind::Delete) && access.single;
-                !(reads_again && access.outcome == Outcome::Found && (access.locks || changes))
+                !(access.outcome == Outcome::Found && (access.locks || changes))
             }
             _ => true,
         }

@@ -15,7 +15,7 @@ use crate::graph::edges::Dependency;
 use crate::graph::exclusion::{Apart, hit, meet};
 use crate::graph::rules::{Exclusion, Leading, Rules};
 use crate::graph::{Graph, time_limit};
-use crate::summary::{Access, AccessKind, Cell};
+use crate::summary::{AccessKind, Cell};
 use crate::suspect::{Edge, EdgeKind, Place, Suspect, SuspectCall};
 
 /// The places of T1, T2 and the transaction that the search has come to among the classes.
@@ -60,7 +60,7 @@ pub fn search(graph: &Graph<'_>, all_rules: &BTreeMap<usize, Rules>, is_protecte
         for out in graph.edges[first].iter().filter(|edge| edge.kind == EdgeKind::ReadWrite) {
             let protected = is_protected(graph.nodes[first].program) && is_protected(graph.nodes[out.to].program);
             let (rules, read) = (rules_of(first), &graph.path(first).accesses[out.accesses.0]);
-            if protected || !rules.is_vulnerable(read, reads_again(graph, read, out), rules_of(out.to)) {
+            if protected || !rules.is_vulnerable(read, rules_of(out.to)) {
                 continue;
             }
             let mut chain = Chain { graph, rules, is_protected, first, out, states: Vec::new() };
@@ -449,11 +449,6 @@ impl Chain<'_, '_> {
         }
         Suspect { level: self.rules.level, calls, edges, equal }
     }
-}
-
-/// Whether what an access reads is read again under the lock of the row, if it locks or changes it.
-pub(super) fn reads_again(graph: &Graph<'_>, read: &Access, out: &Dependency) -> bool {
-    graph.summary.facts.table(read.table).is_some_and(|table| read.reads_again(&out.cells, table))
 }
 
 fn session_to(to: usize) -> Dependency {

@@ -248,13 +248,6 @@ impl Access {
         !self.conditional && !self.looped && !self.writes.is_empty() && self.outcome == Outcome::Found
     }
 
-    /// Whether what it reads of these cells of a row that it locks or changes is as new as its lock: an index besides the key
-    /// is looked at once, and not again with the row.
-    pub fn reads_again(&self, cells: &[Cell], table: &facts::TableFacts) -> bool {
-        let by_key = !table.key.is_empty() && table.key.iter().all(|column| self.value_of(*column).is_some());
-        by_key || cells.iter().all(|cell| matches!(cell, Cell::Column(column) if self.value_of(*column).is_none()))
-    }
-
     /// Whether it looks at something or changes something.
     pub fn does_something(&self) -> bool {
         !self.reads.is_empty() || !self.writes.is_empty()

@@ -414,7 +414,7 @@ fn table_from<'a>(relation: &'a Relation, oid: u32, table: &'a crate::catalog::T
         records: Vec::new(),
         open: true,
     };
-    From::one(Plan::Scan(Scan { table: oid, access: Access::All, filter: None, reverse: false }), item)
+    From::one(Plan::Scan(Scan { table: oid, access: Access::All, filter: None, reverse: false, seeks: false }), item)
 }
 
 fn system_from<'a>(table: &'static SystemTable) -> From<'a> {

@@ -11,6 +11,7 @@ use crate::session::transaction::store_error;
 use crate::session::{ChoiceKind, Granularity};
 use crate::storage::World;
 use crate::storage::locks::{Duration, Mode, ROW_CONFLICTS, Resource, TableMode};
+use crate::storage::world::Provisional;
 use crate::types::Datum;
 
 impl World<'_> {
@@ -100,17 +101,19 @@ impl World<'_> {
         }
         let keys = self.keys_of(row)?;
         self.hold(&keys, strength)?;
-        let txn = self.txn()?;
-        for key in &keys {
-            let withdrawn = self.db.store.withdraw_reads(txn, Key(*key), 1);
-            withdrawn.map_err(|error| store_error(&error))?;
+        let mut seen = Vec::new();
+        for key in keys.into_iter().chain(self.found_by.remove(&row.key)) {
+            if self.provisional.get(&key) == Some(&Provisional::Sought) {
+                seen.push((key, self.withdraw(key)?));
+            } else if let Some(value) = self.cells.get(&key) {
+                seen.push((key, value.clone()));
+            }
         }
         let newest = row.newest();
         if self.read(row.key, newest)?.is_none() {
             return Ok(LockOutcome::Gone);
         }
-        for key in keys {
-            let Some(seen) = self.cells.get(&key).cloned() else { continue };
+        for (key, seen) in seen {
             if !is_same(self.read(key, newest)?.as_ref(), seen.as_ref()) {
                 return Ok(LockOutcome::Changed(newest));
             }

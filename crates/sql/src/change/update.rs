@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::catalog::Oid;
 use crate::change::{Changed, Check, Done, Event};
 use crate::error::{Result, SqlError};
 use crate::exec::{LockOutcome, RowRef, Run, Slot, Tuple};
@@ -11,7 +12,11 @@ use crate::ir::{LockStrength, Plan, Update};
 use crate::storage::World;
 use crate::storage::locks::TableMode;
 use crate::storage::table::BoundTable;
+use crate::storage::world::Provisional;
 use crate::types::Datum;
+
+/// Cells that a statement has seen.
+type Cells = (FxHashMap<u32, Option<Datum>>, FxHashMap<u32, Provisional>);
 
 impl World<'_> {
     pub(super) fn update<'p>(
@@ -45,7 +50,7 @@ impl World<'_> {
             written.push(tuple);
         }
         if update.returning.is_some() {
-            let view = self.show_own_writes();
+            let view = self.show_own_writes(update.table);
             for tuple in &written {
                 self.returning(update.returning.as_ref(), run, tuple, &mut done)?;
             }
@@ -145,13 +150,14 @@ impl World<'_> {
     }
 
     /// RETURNING sees what the statement has written; what the rest of the statement sees is given back afterwards.
-    pub(super) fn show_own_writes(&mut self) -> Option<rustc_hash::FxHashMap<u32, Option<Datum>>> {
-        if self.several_changes { Some(std::mem::take(&mut self.cells)) } else { None }
+    pub(super) fn show_own_writes(&mut self, table: Oid) -> Option<Cells> {
+        let keeps = self.seen_across.contains(table);
+        keeps.then(|| (std::mem::take(&mut self.cells), std::mem::take(&mut self.provisional)))
     }
 
-    pub(super) fn come_back(&mut self, view: Option<rustc_hash::FxHashMap<u32, Option<Datum>>>) {
+    pub(super) fn come_back(&mut self, view: Option<Cells>) {
         if let Some(view) = view {
-            self.cells = view;
+            (self.cells, self.provisional) = view;
         }
     }
 }

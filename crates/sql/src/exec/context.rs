@@ -27,6 +27,8 @@ pub struct RowRef {
 pub enum RowVersion {
     /// What the statement sees.
     Seen,
+    /// The same, by a scan for rows that get locked: what is seen of one does not count once it is looked at again.
+    Sought,
     /// The newest, under a lock.
     Newest,
 }
@@ -35,6 +37,11 @@ impl RowRef {
     /// A row as the statement sees it.
     pub fn seen(table: Oid, key: u32) -> RowRef {
         RowRef { table, key, version: RowVersion::Seen }
+    }
+
+    /// The same row, by who locks it if it qualifies.
+    pub fn sought(self) -> RowRef {
+        RowRef { version: RowVersion::Sought, ..self }
     }
 
     /// The same row in its newest version.
@@ -73,6 +80,8 @@ pub struct RowCursor {
     pub look: Option<usize>,
     /// They come from the last one to the first.
     pub backwards: bool,
+    /// Rows that qualify get locked.
+    pub seeks: bool,
     /// Where the next batch of candidates begins, if there is one.
     pub resume: Option<Box<Resume>>,
 }
@@ -158,6 +167,11 @@ pub trait Context: Env {
         cursor.candidates.reverse();
         cursor.backwards = true;
         Ok(cursor)
+    }
+
+    /// The statement has run, with all its parts.
+    fn has_run(&mut self) -> Result<()> {
+        Ok(())
     }
 
     /// Nobody asks for more rows: what was not reached was not looked at.

@@ -127,7 +127,8 @@ impl<'p> Run<'p> {
 
     /// Does the data-changing parts of WITH that nobody has asked for. [`Run::rows`] does it itself.
     pub fn finish(&mut self, cx: &mut dyn Context) -> Result<()> {
-        (0..self.ctes.len()).try_for_each(|number| self.finish_cte(cx, number))
+        (0..self.ctes.len()).try_for_each(|number| self.finish_cte(cx, number))?;
+        cx.has_run()
     }
 
     /// Counts memory that is kept.

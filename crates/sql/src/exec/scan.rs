@@ -60,11 +60,16 @@ impl<'p> Scan<'p> {
 
     fn start(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<()> {
         self.left = self.most.unwrap_or(usize::MAX);
-        self.state = match access::evaluate(&self.plan.access, run, cx)? {
-            Some(access) if self.plan.reverse => ScanState::Under(cx.open_rows_backwards(self.plan.table, access)?),
-            Some(access) => ScanState::Under(cx.open_rows(self.plan.table, access)?),
-            None => ScanState::After,
+        let Some(access) = access::evaluate(&self.plan.access, run, cx)? else {
+            self.state = ScanState::After;
+            return Ok(());
         };
+        let mut cursor = match self.plan.reverse {
+            true => cx.open_rows_backwards(self.plan.table, access)?,
+            false => cx.open_rows(self.plan.table, access)?,
+        };
+        cursor.seeks = self.plan.seeks;
+        self.state = ScanState::Under(cursor);
         Ok(())
     }
 }

@@ -29,7 +29,11 @@ impl<'p> Sort<'p> {
         let mut tuples = Sorter::default();
         let mut key = Vec::new();
         while let Some(tuple) = self.input.next(run, cx)? {
-            sort_key(&mut key, self.keys, &tuple, run, cx)?;
+            // Which row comes first is not looked at again.
+            match tuple.as_seen() {
+                Some(seen) => sort_key(&mut key, self.keys, &seen, run, cx)?,
+                None => sort_key(&mut key, self.keys, &tuple, run, cx)?,
+            }
             let bytes = key.len() + weight(&tuple);
             run.keep(cx, bytes)?;
             self.bytes += bytes;

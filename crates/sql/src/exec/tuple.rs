@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::exec::RowRef;
+use crate::exec::{RowRef, RowVersion};
 use crate::types::Datum;
 
 /// What a FROM item contributes to a tuple.
@@ -69,6 +69,17 @@ impl Tuple {
             None => &self.first[index],
             Some(index) => self.rest.get(index).unwrap_or(&MISSING),
         }
+    }
+
+    /// The same rows as the statement sees them, if there are some that it looks for to lock them.
+    pub fn as_seen(&self) -> Option<Tuple> {
+        let is_sought = |slot: &Slot| matches!(slot, Slot::Row(row) if row.version == RowVersion::Sought);
+        let slots = || (0..self.length).map(|index| self.slot(index));
+        let seen = |slot: &Slot| match slot {
+            Slot::Row(row) if is_sought(slot) => Slot::Row(RowRef::seen(row.table, row.key)),
+            other => other.clone(),
+        };
+        slots().any(is_sought).then(|| slots().map(seen).collect())
     }
 
     /// Adds a slot.

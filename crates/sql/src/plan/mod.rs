@@ -25,6 +25,7 @@ mod prune;
 mod pull;
 mod push;
 mod scan;
+mod seek;
 mod sorted;
 mod through;
 mod tree;
@@ -125,6 +126,7 @@ impl Planner<'_> {
                 if let Some(map) = &map {
                     locks.iter_mut().flat_map(|lock| &mut lock.slots).for_each(|slot| *slot = map.slot(*slot));
                 }
+                locks.iter().flat_map(|lock| &lock.slots).for_each(|slot| seek::mark(input, *slot));
                 map
             }
             Plan::DistinctOn { input, keys } => {
@@ -207,7 +209,9 @@ impl Planner<'_> {
 
     /// The rows that a change is about: the table stays the first slot.
     fn rows(&self, input: &mut Plan) -> Option<Map> {
-        let map = self.node(input)?;
+        let map = self.node(input);
+        seek::mark(input, map.as_ref().map_or(0, |map| map.slot(0)));
+        let map = map?;
         let first = map.slot(0);
         if first == 0 {
             return Some(map);

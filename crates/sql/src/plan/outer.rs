@@ -164,7 +164,7 @@ impl Planner<'_> {
         let mut settled = choice.settled.into_iter();
         all.retain(|_| !settled.next().expect("one for each condition"));
         all.iter_mut().for_each(inside);
-        Some(Plan::Scan(Scan { table: *table, access, filter: all_of(all), reverse: false }))
+        Some(Plan::Scan(Scan { table: *table, access, filter: all_of(all), reverse: false, seeks: false }))
     }
 }
 

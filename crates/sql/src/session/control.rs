@@ -187,7 +187,6 @@ fn end_own(world: &mut World<'_>) -> Result<()> {
             world.db.store.rollback(id).map_err(|error| store_error(&error))?;
         }
     }
-    world.cells.clear();
-    world.under_lock.clear();
+    world.forget_seen();
     Ok(())
 }

@@ -349,8 +349,7 @@ impl World<'_> {
                 (transaction.isolation, transaction.level, transaction.read_only) = (isolation, level, read_only);
             }
         }
-        self.cells.clear();
-        self.under_lock.clear();
+        self.forget_seen();
         self.catalog = self.session.catalog(&self.db);
         self.bound.clear();
         Ok(())
@@ -423,8 +422,7 @@ impl World<'_> {
         let owner = self.owner();
         let transaction = self.session.transaction.as_mut().expect("a statement runs in a transaction");
         transaction.roll_back_to(&mut self.db, owner, at, &mut self.session.settings)?;
-        self.cells.clear();
-        self.under_lock.clear();
+        self.forget_seen();
         self.catalog = self.session.catalog(&self.db);
         self.bound.clear();
         Ok(())

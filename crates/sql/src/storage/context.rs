@@ -19,6 +19,10 @@ impl Context for World<'_> {
         self.open_scan(table, &access)
     }
 
+    fn has_run(&mut self) -> Result<()> {
+        self.withdraw_kept()
+    }
+
     fn next_row(&mut self, cursor: &mut RowCursor) -> Result<Option<RowRef>> {
         self.next_in_scan(cursor)
     }

@@ -54,10 +54,15 @@ impl World<'_> {
         while let Some(&(row, entry)) = cursor.candidates.get(cursor.reached) {
             cursor.reached += 1;
             self.check()?;
-            if let Some(entry) = entry
-                && self.read(entry, row)?.is_none()
-            {
-                continue;
+            let looks_again = cursor.seeks && self.level() == Level::Mvrc;
+            let row = if looks_again { row.sought() } else { row };
+            if let Some(entry) = entry {
+                if self.read(entry, row)?.is_none() {
+                    continue;
+                }
+                if looks_again {
+                    self.found_by.insert(row.key, entry);
+                }
             }
             if self.read(row.key, row)?.is_some() {
                 return Ok(Some(row));

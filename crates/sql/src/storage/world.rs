@@ -38,24 +38,35 @@ const MUCH: usize = 1024;
 /// What a statement has seen that waits for a function.
 pub(crate) struct View {
     cells: FxHashMap<u32, Option<Datum>>,
+    provisional: FxHashMap<u32, Provisional>,
+    found_by: FxHashMap<u32, u32>,
     under_lock: FxHashMap<u32, Option<Datum>>,
-    several_changes: bool,
+    seen_across: LooksAt,
     looks_at: LooksAt,
     disturbed: FxHashSet<u32>,
     /// Where it stands in the store, if it has begun there.
     statement: Option<Suspended>,
 }
 
+/// Why a cell was read before it is known whether that counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Provisional {
+    /// To find rows that get locked. It counts unless they do.
+    Sought,
+    /// Because the cell is about to change. It counts if another part of the statement looks at it.
+    Kept,
+}
+
 /// What a statement looks at.
 #[derive(Default)]
 pub(crate) struct LooksAt {
-    tables: Vec<Oid>,
+    pub(crate) tables: Vec<Oid>,
     /// It calls functions that look on its behalf, at nobody knows what.
-    everything: bool,
+    pub(crate) everything: bool,
 }
 
 impl LooksAt {
-    fn contains(&self, table: Oid) -> bool {
+    pub(crate) fn contains(&self, table: Oid) -> bool {
         self.everything || self.tables.contains(&table)
     }
 }
@@ -78,10 +89,14 @@ pub(crate) struct World<'a> {
     pub(crate) frames: Vec<Vec<Datum>>,
     /// What the statement has read: one cell once.
     pub(crate) cells: FxHashMap<u32, Option<Datum>>,
+    /// Those of them that may turn out not to have been read.
+    pub(crate) provisional: FxHashMap<u32, Provisional>,
+    /// The index entries by which rows were found that get locked if they qualify.
+    pub(crate) found_by: FxHashMap<u32, u32>,
     /// What it has read of rows that it has locked, in their newest version.
     pub(crate) under_lock: FxHashMap<u32, Option<Datum>>,
-    /// Several parts of the statement change data: each sees the state before all of them.
-    pub(crate) several_changes: bool,
+    /// What a part of the statement changes and another one looks at: it sees the state before all of them.
+    pub(crate) seen_across: LooksAt,
     /// What the statement looks at.
     pub(crate) looks_at: LooksAt,
     /// Rows that functions have changed which the statement has called.
@@ -119,7 +134,9 @@ impl<'a> World<'a> {
             frames: Vec::new(),
             cells,
             under_lock: FxHashMap::default(),
-            several_changes: false,
+            seen_across: LooksAt::default(),
+            provisional: FxHashMap::default(),
+            found_by: FxHashMap::default(),
             looks_at: LooksAt::default(),
             disturbed: FxHashSet::default(),
             around: Vec::new(),
@@ -140,12 +157,19 @@ impl<'a> World<'a> {
         self.db.store.statement(txn).map_err(|error| store_error(&error))?;
         let number = self.db.store.statement_number(txn).map_err(|error| store_error(&error))?;
         self.note_part(txn, number, text);
-        self.cells.clear();
-        self.under_lock.clear();
-        self.several_changes = false;
+        self.forget_seen();
+        self.seen_across = LooksAt::default();
         self.looks_at = LooksAt::default();
         self.disturbed.clear();
         Ok(())
+    }
+
+    /// What the statement has seen is seen no more.
+    pub(crate) fn forget_seen(&mut self) {
+        self.cells.clear();
+        self.provisional.clear();
+        self.found_by.clear();
+        self.under_lock.clear();
     }
 
     /// The operations that follow are a new statement, which runs this plan.
@@ -208,7 +232,7 @@ impl<'a> World<'a> {
 
     /// The statement is about to run this plan.
     fn about_to_run(&mut self, plan: &Plan) {
-        self.several_changes = crate::session::changes::several(plan);
+        self.seen_across = crate::session::changes::seen_across(plan);
         // Only functions can run statements in the middle of this one.
         if !self.catalog.functions.is_empty() {
             let everything = plan.calls_on_its_behalf();
@@ -222,8 +246,10 @@ impl<'a> World<'a> {
         let view = View {
             statement: txn.and_then(|txn| self.db.store.suspend(txn).ok()),
             cells: std::mem::take(&mut self.cells),
+            provisional: std::mem::take(&mut self.provisional),
+            found_by: std::mem::take(&mut self.found_by),
             under_lock: std::mem::take(&mut self.under_lock),
-            several_changes: std::mem::take(&mut self.several_changes),
+            seen_across: std::mem::take(&mut self.seen_across),
             looks_at: std::mem::take(&mut self.looks_at),
             disturbed: std::mem::take(&mut self.disturbed),
         };
@@ -238,8 +264,10 @@ impl<'a> World<'a> {
             let _ = self.db.store.go_on(statement);
         }
         self.cells = view.cells;
+        self.provisional = view.provisional;
+        self.found_by = view.found_by;
         self.under_lock = view.under_lock;
-        self.several_changes = view.several_changes;
+        self.seen_across = view.seen_across;
         self.looks_at = view.looks_at;
         self.disturbed = view.disturbed;
     }
@@ -343,7 +371,13 @@ impl<'a> World<'a> {
         let newest = row.version == RowVersion::Newest;
         let cache = if newest { &self.under_lock } else { &self.cells };
         if let Some(value) = cache.get(&key) {
-            return Ok(value.clone());
+            let value = value.clone();
+            match row.version {
+                RowVersion::Sought => _ = self.provisional.get_mut(&key).map(|why| *why = Provisional::Sought),
+                RowVersion::Seen if !self.provisional.is_empty() => _ = self.provisional.remove(&key),
+                _ => {}
+            }
+            return Ok(value);
         }
         let txn = self.txn()?;
         let state = &mut *self.db;
@@ -360,7 +394,25 @@ impl<'a> World<'a> {
         }
         let cache = if newest { &mut self.under_lock } else { &mut self.cells };
         cache.insert(key, value.clone());
+        if row.version == RowVersion::Sought {
+            self.provisional.insert(key, Provisional::Sought);
+        }
         Ok(value)
+    }
+
+    /// What was read of a cell does not count, and is read again by who looks at it.
+    pub(crate) fn withdraw(&mut self, key: u32) -> Result<Option<Datum>> {
+        let txn = self.txn()?;
+        self.provisional.remove(&key);
+        self.db.store.withdraw_reads(txn, Key(key), 1).map_err(|error| store_error(&error))?;
+        Ok(self.cells.remove(&key).flatten())
+    }
+
+    /// What was kept for other parts of the statement, and they did not look at, was not read.
+    pub(crate) fn withdraw_kept(&mut self) -> Result<()> {
+        let kept: Vec<u32> =
+            self.provisional.iter().filter(|(_, why)| **why == Provisional::Kept).map(|(key, _)| *key).collect();
+        kept.into_iter().try_for_each(|key| self.withdraw(key).map(drop))
     }
 
     /// Writes a cell.

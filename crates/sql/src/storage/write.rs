@@ -11,6 +11,7 @@ use crate::session::{ChoiceKind, Granularity};
 use crate::storage::World;
 use crate::storage::rows::{existence, list};
 use crate::storage::table::{BoundIndex, BoundTable};
+use crate::storage::world::Provisional;
 use crate::types::Datum;
 use crate::types::encode::encode;
 
@@ -202,14 +203,17 @@ impl World<'_> {
         Ok(Some(keys))
     }
 
-    /// Where several parts of a statement change data, each sees what was there before: it is kept in the cache.
+    /// What another part of the statement looks at is kept in the cache as it was before.
     fn keep_view(&mut self, key: u32, row: RowRef) -> Result<()> {
         if !self.around.is_empty() {
             self.keep_views_around(key, row)?;
         }
         self.under_lock.remove(&key);
-        if self.several_changes {
-            self.read(key, RowRef::seen(row.table, row.key))?;
+        if self.seen_across.contains(row.table) {
+            if !self.cells.contains_key(&key) {
+                self.read(key, RowRef::seen(row.table, row.key))?;
+                self.provisional.insert(key, Provisional::Kept);
+            }
         } else {
             self.cells.remove(&key);
         }

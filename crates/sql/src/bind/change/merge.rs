@@ -62,7 +62,13 @@ impl<'a> Binder<'a> {
         self.frames.pop();
         let join = Join {
             kind: JoinKind::Right,
-            left: Plan::Scan(Scan { table: target.oid(), access: Access::All, filter: None, reverse: false }),
+            left: Plan::Scan(Scan {
+                table: target.oid(),
+                access: Access::All,
+                filter: None,
+                reverse: false,
+                seeks: false,
+            }),
             right: right.plan,
             on: Some(on?),
             lateral: false,

@@ -68,7 +68,8 @@ impl<'a> Binder<'a> {
         others: Option<&Vec<ast::TableWithJoins>>,
     ) -> Result<From<'a>> {
         let item = self.target_item(target, alias, 0);
-        let scan = Plan::Scan(Scan { table: target.oid(), access: Access::All, filter: None, reverse: false });
+        let scan =
+            Plan::Scan(Scan { table: target.oid(), access: Access::All, filter: None, reverse: false, seeks: false });
         let scan = self.shown(scan);
         let Some(others) = others else { return Ok(From::one(scan, item)) };
         let mut right = self.from_list(others)?;

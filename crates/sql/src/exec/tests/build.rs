@@ -48,11 +48,11 @@ pub(super) fn or(args: Vec<Expr>) -> Expr {
 }
 
 pub(super) fn scan(table: u32) -> Plan {
-    Plan::Scan(Scan { table, access: Access::All, filter: None, reverse: false })
+    Plan::Scan(Scan { table, access: Access::All, filter: None, reverse: false, seeks: false })
 }
 
 pub(super) fn scan_where(table: u32, filter: Expr) -> Plan {
-    Plan::Scan(Scan { table, access: Access::All, filter: Some(filter), reverse: false })
+    Plan::Scan(Scan { table, access: Access::All, filter: Some(filter), reverse: false, seeks: false })
 }
 
 pub(super) fn filter(input: Plan, condition: Expr) -> Plan {

@@ -155,7 +155,7 @@ fn a_lateral_join_makes_its_right_side_for_each_left_tuple() {
 fn an_index_lookup_for_each_left_tuple() {
     let mut world = Fake::of(&[&[&[2], &[1], &[9]], &[&[1, 10], &[2, 20]]]);
     let access = Access::Index { index: 5, equal: vec![KeyValue::One(outer(1, 0, 0))], from: None, to: None };
-    let right = Plan::Scan(Scan { table: 1, access, filter: None, reverse: false });
+    let right = Plan::Scan(Scan { table: 1, access, filter: None, reverse: false, seeks: false });
     let join = Join { lateral: true, ..join(JoinKind::Inner, scan(0), right, None) };
     assert_eq!(rows(&mut world, project(Plan::Join(Box::new(join)), vec![col(1, 1)])), "20; 10");
 }
@@ -165,7 +165,7 @@ fn alternatives_of_a_key_are_sorted_and_looked_up_once() {
     let found = |key| {
         let mut world = Fake::of(&[&[&[1], &[2], &[3]]]);
         let access = Access::Index { index: 5, equal: vec![key], from: None, to: None };
-        let plan = Plan::Scan(Scan { table: 0, access, filter: None, reverse: false });
+        let plan = Plan::Scan(Scan { table: 0, access, filter: None, reverse: false, seeks: false });
         rows(&mut world, project(plan, vec![col(0, 0)]))
     };
     assert_eq!(found(KeyValue::Any(vec![int(3), int(1), null(), int(3)])), "1; 3");
