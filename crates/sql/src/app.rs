@@ -24,8 +24,12 @@ pub struct App {
 /// A transaction program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
-    /// Its name.
+    /// Its name, with its schema where that is not `public`.
     pub name: String,
+    /// The same as SQL writes it.
+    pub call: String,
+    /// Its number.
+    pub oid: Oid,
     /// The level that it asks for.
     pub level: Option<Level>,
 }
@@ -37,7 +41,15 @@ impl App {
         for function in catalog.functions.values() {
             let comment = catalog.comments.get(&(PG_PROC, function.oid, 0)).map_or("", |comment| comment);
             if function.procedure {
-                app.programs.push(Program { name: function.name.to_string(), level: level(comment)? });
+                let schema = catalog.schemas.get(&function.schema).map(|schema| &schema.name[..]);
+                let (name, call) = match schema.filter(|schema| *schema != "public") {
+                    None => (function.name.to_string(), quote::identifier(&function.name)),
+                    Some(schema) => (
+                        format!("{schema}.{}", function.name),
+                        format!("{}.{}", quote::identifier(schema), quote::identifier(&function.name)),
+                    ),
+                };
+                app.programs.push(Program { name, call, oid: function.oid, level: level(comment)? });
             }
             let call = || format!("{}()", quote::identifier(&function.name));
             for word in comment.split_whitespace() {
@@ -54,9 +66,10 @@ impl App {
         Ok(app)
     }
 
-    /// The level that a program asks for.
-    pub fn level_of(&self, program: &str) -> Option<Level> {
-        self.programs.iter().find(|known| known.name == program).and_then(|known| known.level)
+    /// The program that a call is of: `transfer(1, 2)`.
+    pub fn called(&self, call: &str) -> Option<&Program> {
+        let program = call.split('(').next().unwrap_or_default().trim();
+        self.programs.iter().find(|known| known.call == program || known.name == program)
     }
 }
 

@@ -251,7 +251,7 @@ fn calls(
     let mut sessions: Vec<Session> = calling
         .into_iter()
         .map(|(name, calls)| {
-            let client = Connected { label: Some(name.clone()), ..Connected::new(name, "explore") };
+            let client = Connected { label: Some(name.clone()), ..Connected::new("postgres", "explore") };
             let session = Session { name, connection: database.connect(client), calls: calls.as_slice(), next: first };
             first += calls.len();
             session
@@ -272,8 +272,7 @@ fn calls(
         };
         let (call, rest) = session.calls.split_first().expect("who is ready has a call");
         (session.calls, session.next) = (rest, session.next + 1);
-        let program = call.split('(').next().unwrap_or_default().trim();
-        database.set_level(app.level_of(program).unwrap_or(level));
+        database.set_level(app.called(call).and_then(|program| program.level).unwrap_or(level));
         if let Err(error) = session.call(app, call) {
             was_refused |= matches!(error.fields().code.as_str(), "40001" | "40P01");
             failed.push(failure(session.name, call, &error));
@@ -366,13 +365,11 @@ struct Session<'a> {
 impl Session<'_> {
     /// Runs a call as a transaction: a procedure, a query of a function, or a statement as it stands.
     fn call(&mut self, app: &App, call: &str) -> Result<()> {
-        let program = call.split('(').next().unwrap_or_default().trim();
-        let is_procedure = app.programs.iter().any(|known| known.name == program);
-        let is_statement = program.contains(char::is_whitespace);
-        let sql = match (is_procedure, is_statement) {
-            (true, _) => format!("CALL {call}"),
-            (false, true) => call.to_owned(),
-            (false, false) => format!("SELECT {call}"),
+        let is_statement = || call.split('(').next().unwrap_or_default().trim().contains(char::is_whitespace);
+        let sql = match app.called(call) {
+            Some(_) => format!("CALL {call}"),
+            None if is_statement() => call.to_owned(),
+            None => format!("SELECT {call}"),
         };
         rows(&mut self.connection, &sql).map(drop)
     }

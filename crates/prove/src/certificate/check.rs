@@ -98,6 +98,14 @@ pub fn is_of(certificate: &Certificate, robustness: &Robustness) -> Result<Vec<S
         if names(&own) != names(claimed) {
             return Err(format!("its programs are {}", names(claimed).join(", ")));
         }
+        let made = match claimed.reading {
+            Reading::Once => &robustness.once,
+            Reading::EachStatement => &robustness.each_statement,
+        };
+        // What no level says of transactions cannot follow from what they do.
+        if let Some(beyond) = made.programs.iter().find_map(|program| program.is_beyond()) {
+            return Err(format!("nothing is known of {beyond}"));
+        }
         if let Some((program, _)) = own.programs.iter().zip(&claimed.programs).find(|(own, claimed)| own != claimed) {
             return Err(format!("{} does something else in the certificate", program.name));
         }

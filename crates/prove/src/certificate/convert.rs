@@ -95,6 +95,8 @@ fn access_of(access: &summary::Access, oids: &[Oid]) -> Access {
         plain: access.plain,
         locks: access.locks,
         alone: access.alone,
+        again: access.again,
+        undoable: access.undoable,
         looped: access.looped,
         conditional: access.conditional,
         first: access

@@ -464,6 +464,7 @@ fn covers(known: &Chain<'_>, next: &Chain<'_>) -> bool {
 /// The access, if it hits a row for sure: it writes, or the dependency is about a column of a row that it has picked.
 fn hits(at: usize, access: &Access, edge: &Edge, by_writing: bool) -> Option<usize> {
     let writes = by_writing && !access.writes.is_empty();
-    let columns = edge.picked && edge.cells.iter().any(Option::is_some);
+    // What is read stays read if what was written is undone.
+    let columns = edge.picked && !access.undoable && edge.cells.iter().any(Option::is_some);
     (writes || columns).then_some(at)
 }

@@ -227,6 +227,10 @@ pub struct Access {
     pub locks: bool,
     /// Nobody else locks it then.
     pub alone: bool,
+    /// It is looked at again when it is locked or changed.
+    pub again: bool,
+    /// Its writes and locks may be undone.
+    pub undoable: bool,
     /// Any number of times.
     pub looped: bool,
     /// It may be left out.

@@ -207,7 +207,7 @@ impl Rule {
             }
             Level::Mvrc => {
                 // A statement that changes or locks a row looks at it again when it does.
-                let looks_again = |back: &Access| !back.writes.is_empty() || back.locks;
+                let looks_again = |back: &Access| back.again || !back.writes.is_empty();
                 let is_later =
                     |back: &Access| comes_later(back, way.out) || (back.number == way.out.number && looks_again(back));
                 overwrites_read || way.back.is_some_and(is_later)

@@ -11,7 +11,7 @@ use skew_sql::app::App;
 use skew_sql::catalog::Catalog;
 use skew_sql::error::Result;
 use skew_sql::session::Database;
-use skew_sql::types::{Type, quote};
+use skew_sql::types::Type;
 
 use super::footprint::Footprints;
 use super::rows::Rows;
@@ -280,7 +280,7 @@ impl Classes {
             let values = classes.iter().zip(&program.parameters).map(|(class, parameter)| {
                 values::literal(candidates[*class][chosen[*class]].value.as_deref(), parameter.ty, catalog)
             });
-            format!("{}({})", quote::identifier(&program.name), values.collect::<Vec<_>>().join(", "))
+            format!("{}({})", program.call, values.collect::<Vec<_>>().join(", "))
         });
         call.collect()
     }

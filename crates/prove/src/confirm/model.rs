@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use skew_sql::catalog::{Catalog, Oid};
-use skew_sql::types::{Type, Typed, kind, quote};
+use skew_sql::types::{Type, Typed, kind};
 
 use super::arguments::{Calls, Case};
 use super::begin::Beginning;
@@ -103,7 +103,7 @@ impl Reader<'_> {
             };
             values::literal(value.as_deref(), parameter.ty, self.catalog)
         });
-        format!("{}({})", quote::identifier(&program.name), values.collect::<Vec<_>>().join(", "))
+        format!("{}({})", program.call, values.collect::<Vec<_>>().join(", "))
     }
 
     /// What a value is, in a type; `None`: nobody has it in mind.

@@ -192,6 +192,8 @@ pub(super) fn meet(one: &Access, other: &Access) -> bool {
 /// writes.
 pub(super) fn hit(path: &Path, access: usize, edge: &Dependency, writes: bool) -> Vec<usize> {
     let writes = writes && !path.accesses[access].writes.is_empty();
-    let columns = edge.picked && edge.cells.iter().any(|cell| matches!(cell, Cell::Column(_)));
+    // What is read stays read if what was written is undone.
+    let undone = path.accesses[access].undoable;
+    let columns = edge.picked && !undone && edge.cells.iter().any(|cell| matches!(cell, Cell::Column(_)));
     if writes || columns { vec![access] } else { Vec::new() }
 }

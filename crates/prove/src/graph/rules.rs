@@ -153,7 +153,7 @@ impl Rules {
             }
             Back::LaterStatement => {
                 // A statement that changes or locks a row looks at it again then, after its snapshot.
-                let looks_again = |back: &Access| !back.writes.is_empty() || back.locks;
+                let looks_again = |back: &Access| back.again || !back.writes.is_empty();
                 let is_later = |back: &Access| {
                     comes_later(back, cycle.out) || (back.number == cycle.out.number && looks_again(back))
                 };

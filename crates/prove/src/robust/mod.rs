@@ -182,14 +182,6 @@ impl Robustness {
     pub(super) fn is_beyond(&self, level: Level, question: &Question) -> Option<String> {
         let summary = self.summary(level);
         let programs: Vec<&Program> = question.asks_about(summary).iter().map(|at| &summary.programs[*at]).collect();
-        let commits = programs.iter().find(|program| program.commits.is_some());
-        let catches = programs.iter().find_map(|program| Some((&program.name, program.catches?)));
-        match (commits, catches) {
-            (Some(program), _) => Some(format!("{}, which commits in the middle", program.name)),
-            (None, Some((name, line))) => Some(format!(
-                "{name}, line {line}: a violation that is caught tells what others did, whatever the level lets it see"
-            )),
-            (None, None) => None,
-        }
+        programs.into_iter().find_map(Program::is_beyond)
     }
 }

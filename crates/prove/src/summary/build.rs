@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use skew_model::Level;
 use skew_sql::app::App;
 use skew_sql::catalog::{Catalog, Generation, IndexKeyKind, Oid, RelationKind, UserTypeKind};
-use skew_sql::error::{Result, SqlError};
+use skew_sql::error::{Result, SqlError, SqlState};
 use skew_sql::ir::{Expr, ExprKind};
 use skew_sql::plpgsql::bound::Program as Body;
 use skew_sql::session::Database;
@@ -68,18 +68,25 @@ impl Summary {
         }
         let mut bodies = Vec::new();
         for program in &app.programs {
-            let body = connection.program(&skew_sql::types::quote::identifier(&program.name)).map_err(|error| {
+            if app.programs.iter().filter(|other| other.name == program.name).count() > 1 {
+                let message = format!("there are several procedures {}: give each a name of its own", program.name);
+                return Err(SqlError::new(SqlState::AMBIGUOUS_FUNCTION, message));
+            }
+            let body = connection.program_of(program.oid, None).map_err(|error| {
                 let fields = error.fields();
                 let message = format!("procedure {}: {}", program.name, fields.message);
                 SqlError::with_code(fields.code.clone(), message)
             })?;
-            let function = catalog.functions.values().find(|function| *function.name == *program.name);
+            let function = catalog.functions.get(&program.oid);
+            let by_settings = function
+                .filter(|function| !function.settings.is_empty())
+                .map(|_| "a procedure with settings of its own, under which names may mean something else,".to_owned());
             let defaults = function.iter().flat_map(|function| &function.parameters);
             let by_defaults = defaults
                 .filter_map(|parameter| parameter.default.as_ref())
                 .find_map(|default| named(&default.text, &facts, &catalog))
                 .map(|name| format!("{name}, which the default of a parameter calls,"));
-            let called = by_defaults.or_else(|| called_by_schema(&facts, &catalog));
+            let called = by_settings.or(by_defaults).or_else(|| called_by_schema(&facts, &catalog));
             bodies.push((program, body, called));
         }
         let all = |facts: &Facts| -> Vec<Program> {
@@ -97,7 +104,7 @@ impl Summary {
                         detail: detail(at),
                         called: called.as_ref(),
                     };
-                    summarize(&program.name, program.level, &asked)
+                    summarize(program, &asked)
                 });
                 each.collect()
             };
@@ -163,7 +170,7 @@ struct Asked<'a> {
     called: Option<&'a String>,
 }
 
-fn summarize(name: &str, level: Option<Level>, asked: &Asked<'_>) -> Program {
+fn summarize(program: &skew_sql::app::Program, asked: &Asked<'_>) -> Program {
     let Asked { body, facts, catalog, functions, reading, detail, called } = *asked;
     let parameters = body.parameters.iter().map(|place| {
         let variable = &body.variables[*place];
@@ -215,12 +222,13 @@ fn summarize(name: &str, level: Option<Level>, asked: &Asked<'_>) -> Program {
         }
     }
     Program {
-        name: name.to_owned(),
+        name: program.name.clone(),
+        call: program.call.clone(),
         parameters: parameters.collect(),
-        level,
+        level: program.level,
         paths,
         approximations: walk.approximations.into_iter().collect(),
-        catches: walk.catches,
+        learns: walk.learns,
         commits: walk.commits,
     }
 }
@@ -282,8 +290,8 @@ fn called_by_schema(facts: &Facts, catalog: &Catalog) -> Option<String> {
 fn row_conditions(table: Oid, checks: &[Expr], facts: &Facts, catalog: &Catalog) -> RowConditions {
     let mut state = State::default();
     let mut approximations = BTreeSet::new();
-    let mut catches = None;
-    let mut look = Look::new(&mut state, facts, catalog, &mut approximations, &mut catches);
+    let mut learns = None;
+    let mut look = Look::new(&mut state, facts, catalog, &mut approximations, &mut learns);
     let row = look.access(table, AccessKind::Select);
     for (column, typed) in facts.table(table).iter().flat_map(|facts| facts.types.iter().enumerate()) {
         look.state.read(row, column, Some(*typed), true);

@@ -17,7 +17,7 @@ use super::paths::{STATEMENT, Walk};
 use super::query::Look;
 use super::terms::{Ended, State};
 use super::values::keeps_values;
-use super::{Access, AccessKind, Approximation, Cell, Facts, TermId, TermKind};
+use super::{Access, AccessKind, Approximation, Cell, Facts, Lesson, TermId, TermKind};
 
 /// The bodies of all functions, as far as they are understood; those of triggers by their table, too.
 #[derive(Default)]
@@ -31,8 +31,8 @@ pub(super) struct Bodies {
 pub struct Footprint {
     /// By table.
     tables: BTreeMap<Oid, (BTreeSet<Cell>, BTreeSet<Cell>)>,
-    /// It catches violations of constraints: see [`Program::catches`](super::Program::catches).
-    catches: bool,
+    /// How it learns what others do.
+    learns: Option<Lesson>,
 }
 
 /// What functions and triggers may do. Who is not among them may do anything.
@@ -126,7 +126,7 @@ fn footprint(body: &Body, facts: &Facts, catalog: &Catalog) -> Footprint {
     walk.together = true;
     let begin = State { conditional: true, looped: true, ..State::default() };
     let states = walk.block(&body.block, vec![begin]);
-    let mut footprint = Footprint { catches: walk.catches.is_some(), ..Footprint::default() };
+    let mut footprint = Footprint { learns: walk.learns, ..Footprint::default() };
     if walk.overflowed {
         facts.tables.iter().for_each(|(oid, table)| footprint.add_all(*oid, table.columns.len()));
     }
@@ -183,8 +183,11 @@ impl Look<'_> {
 
     /// Something that may read and write these cells of any rows.
     fn touch(&mut self, footprint: &Footprint, what: &str) {
-        if footprint.catches {
-            self.catches.get_or_insert(self.line);
+        if let Some(Lesson { by, .. }) = footprint.learns {
+            self.learns.get_or_insert(Lesson { line: self.line, by });
+        }
+        if footprint.tables.values().any(|(_, writes)| !writes.is_empty()) {
+            self.may_meet_others();
         }
         if footprint.tables.is_empty() {
             return;
@@ -366,8 +369,11 @@ impl Walk<'_> {
         let not_found = state.truth_term(false);
         set(&mut state, body.found, not_found);
         state.returned = None;
+        // What follows in the body may be left out, what follows the call is not.
+        let (conditional, leaves) = (state.conditional, std::mem::take(&mut state.leaves));
         let mut done = self.block(&body.block, vec![state]);
         for state in &mut done {
+            (state.conditional, state.leaves) = (conditional, leaves);
             state.outs =
                 body.outs.iter().map(|place| state.env.get(place).copied()).collect::<Option<_>>().unwrap_or_default();
             (state.env, state.fields) = (env.clone(), fields.clone());

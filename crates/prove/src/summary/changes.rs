@@ -6,7 +6,10 @@ use skew_sql::catalog::{Action, Generation, Oid, RelationKind, Table, TriggerTim
 use skew_sql::ir::{self, Assignment, Change, Insert, MergeAction, Plan};
 
 use super::query::{Around, Look, Slot};
-use super::{AccessKind, Approximation, Cell, Outcome, TermId, TermKind};
+use super::{AccessKind, Approximation, Cell, Lesson, Outcome, TermId, TermKind};
+
+/// What tells a program whether a row is there already, or is not there.
+const VIOLATION: &str = "a violation that is caught";
 
 impl Look<'_> {
     pub(super) fn change(&mut self, change: &Change, around: Option<&Around<'_>>) -> Vec<Slot> {
@@ -45,6 +48,7 @@ impl Look<'_> {
             MergeAction::Delete => {
                 let access = self.access(table, AccessKind::Delete);
                 self.state.accesses[access].writes.insert(Cell::Existence);
+                self.tells(table, Vec::new());
                 self.cascade(access, None, &mut Vec::new());
             }
             MergeAction::Update(assignments) => {
@@ -67,6 +71,7 @@ impl Look<'_> {
             _ => self.access(table, kind),
         };
         self.state.accesses[access].kind = kind;
+        self.state.accesses[access].again = true;
         access
     }
 
@@ -154,7 +159,8 @@ impl Look<'_> {
         if let Some(conflict) = &insert.on_conflict {
             // It meets a row that has the same values in the columns of the index, whatever the others are.
             let arbiter = self.arbiter(insert.table, conflict);
-            self.state.accesses[access].reads.insert(Cell::Existence);
+            let decides = self.in_the_way(insert.table, &arbiter);
+            self.state.accesses[access].reads.extend(decides.iter().copied());
             self.state.accesses[access].outcome = Outcome::Open;
             self.state.accesses[access].ranged = arbiter.clone();
             if let Some((assignments, condition)) = &conflict.update {
@@ -162,7 +168,7 @@ impl Look<'_> {
                 let values = self.state.accesses[access].row.clone();
                 self.state.accesses[update].row = values.into_iter().filter(|(at, _)| arbiter.contains(at)).collect();
                 self.state.accesses[update].ranged = arbiter;
-                self.state.accesses[update].reads.insert(Cell::Existence);
+                self.state.accesses[update].reads.extend(decides);
                 let both = [Slot::Row(update), Slot::Row(access)];
                 condition.iter().for_each(|condition| _ = self.value(condition, &both, around));
                 self.assign(update, assignments, &both, around);
@@ -185,10 +191,27 @@ impl Look<'_> {
             let columns: Option<BTreeSet<usize>> = self.index_columns(index).into_iter().collect();
             return columns.unwrap_or_default();
         }
-        match self.facts.table(table).map(|table| &table.unique[..]) {
-            Some([unique]) if conflict.arbiters.is_empty() => unique.iter().copied().collect(),
+        let indexes = self.table(table).map(|table| &table.indexes[..]).unwrap_or_default();
+        let is_unique = |index: &&Oid| match self.catalog.relation(**index).map(|relation| &relation.kind) {
+            Some(RelationKind::Index(index)) => index.unique,
+            _ => false,
+        };
+        let unique: Vec<&Oid> = indexes.iter().filter(is_unique).collect();
+        match unique[..] {
+            [index] if conflict.arbiters.is_empty() => {
+                self.index_columns(*index).into_iter().collect::<Option<_>>().unwrap_or_default()
+            }
             _ => BTreeSet::new(),
         }
+    }
+
+    /// What says that a row stands in the way: that it is there, and its values in the index, if it is known which one it is.
+    fn in_the_way(&self, table: Oid, arbiter: &BTreeSet<usize>) -> BTreeSet<Cell> {
+        let facts = self.facts.table(table);
+        let (columns, key) = facts.map_or((0, &[][..]), |facts| (facts.columns.len(), &facts.key[..]));
+        let is_in = |column: &usize| arbiter.is_empty() || arbiter.contains(column);
+        let values = (0..columns).filter(|column| is_in(column) && !key.contains(column));
+        std::iter::once(Cell::Existence).chain(values.map(Cell::Column)).collect()
     }
 
     fn new_row(&mut self, table: Oid, values: Vec<(usize, TermId)>) -> usize {
@@ -242,6 +265,11 @@ impl Look<'_> {
     fn cascade(&mut self, access: usize, changed: Option<&[usize]>, known: &mut Vec<(Oid, bool)>) {
         let parent = self.state.accesses[access].table;
         let row = self.state.accesses[access].row.clone();
+        // Triggers are shown the whole row.
+        if self.table(parent).is_some_and(|table| table.triggers.iter().any(|trigger| trigger.each_row)) {
+            let columns = self.facts.table(parent).map_or(0, |table| table.columns.len());
+            (0..columns).for_each(|column| self.read_column(access, column));
+        }
         self.triggered(parent);
         self.aside(|look| look.refer(parent, &row, changed, known));
     }
@@ -308,7 +336,8 @@ impl Look<'_> {
     /// A change sets columns of a table (or, without any, deletes): if that can violate a constraint by what others have
     /// done, and the error is caught, it tells about them.
     fn tells(&mut self, table: Oid, set: Vec<(usize, Option<TermId>)>) {
-        let Some(changed) = self.table(table).filter(|_| self.state.caught > 0) else { return };
+        self.meets_others();
+        let Some(changed) = self.table(table).filter(|_| self.state.caught.violations) else { return };
         let is_set = |column: &usize| set.iter().any(|(known, _)| known == column);
         let is_new = |column: &usize| {
             let value = set.iter().find(|(known, _)| known == column).and_then(|(_, value)| *value);
@@ -331,7 +360,22 @@ impl Look<'_> {
         });
         let is_insert = set.iter().any(|(_, value)| value.is_some());
         if is_taken && !set.is_empty() || lacks_parent || has_children && !is_insert {
-            self.catches.get_or_insert(self.line);
+            self.learns.get_or_insert(Lesson { line: self.line, by: VIOLATION });
+        }
+    }
+
+    /// A change or a lock can fail because of what others are doing; who catches the error knows.
+    pub(super) fn meets_others(&mut self) {
+        if self.state.caught.conflicts {
+            self.learns.get_or_insert(Lesson { line: self.line, by: "an error of concurrency that is caught" });
+        }
+    }
+
+    /// The same of something that may do anything with tables.
+    pub(super) fn may_meet_others(&mut self) {
+        self.meets_others();
+        if self.state.caught.violations {
+            self.learns.get_or_insert(Lesson { line: self.line, by: VIOLATION });
         }
     }
 
@@ -367,6 +411,7 @@ impl Look<'_> {
 
     /// Something that may read and write every cell of every table.
     pub(super) fn everything(&mut self, what: String) {
+        self.may_meet_others();
         let what = format!("{what} may read and write every table");
         self.approximations.insert(Approximation { line: self.line, what });
         let tables: Vec<(Oid, usize)> =

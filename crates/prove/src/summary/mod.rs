@@ -50,6 +50,8 @@ pub struct Summary {
 pub struct Program {
     /// Its name.
     pub name: String,
+    /// The same as SQL writes it.
+    pub call: String,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
     /// The level that its comment asks for.
@@ -58,11 +60,33 @@ pub struct Program {
     pub paths: Vec<Path>,
     /// What was not understood and stands for more than it does, with its line.
     pub approximations: Vec<Approximation>,
-    /// The line of a change whose violation of a constraint is caught. It tells whether others have changed rows that the
-    /// transaction does not see at its level.
-    pub catches: Option<u32>,
+    /// How it learns what others do, whatever its level lets it see.
+    pub learns: Option<Lesson>,
     /// The line of a COMMIT or ROLLBACK in the middle: it is several transactions.
     pub commits: Option<u32>,
+}
+
+impl Program {
+    /// Why what holds of transactions at a level need not hold of it.
+    pub fn is_beyond(&self) -> Option<String> {
+        let name = &self.name;
+        match (self.commits, self.learns) {
+            (Some(_), _) => Some(format!("{name}, which commits in the middle")),
+            (None, Some(Lesson { line, by })) => {
+                Some(format!("{name}, line {line}: {by} tells what others do, whatever the level lets it see"))
+            }
+            (None, None) => None,
+        }
+    }
+}
+
+/// How a program learns what others do beside what it reads: no level says what it may come to know.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lesson {
+    /// The line.
+    pub line: u32,
+    /// What tells it.
+    pub by: &'static str,
 }
 
 /// A parameter.
@@ -194,6 +218,10 @@ pub struct Access {
     pub locks: bool,
     /// FOR UPDATE or FOR NO KEY UPDATE: nobody else locks it so, or FOR SHARE.
     pub alone: bool,
+    /// The row is looked at again when it is locked or changed, after the snapshot of the statement.
+    pub again: bool,
+    /// What it writes may be undone, and its locks given up, although what it reads has been read.
+    pub undoable: bool,
     /// It stands in a loop: any number of times.
     pub looped: bool,
     /// It may be left out, even where the path is taken.

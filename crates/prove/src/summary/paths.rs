@@ -16,8 +16,8 @@ use super::assign::{assigned, set};
 use super::calls::{Bodies, Site};
 use super::query::Look;
 use super::statements::unbound;
-use super::terms::{Ended, State};
-use super::{Approximation, Facts, TermId, TermKind};
+use super::terms::{Caught, Ended, State};
+use super::{Approximation, Facts, Lesson, TermId, TermKind};
 
 /// So many ways through a program are told apart.
 const MOST_PATHS: usize = 96;
@@ -42,8 +42,8 @@ pub(super) struct Walk<'a> {
     pub(super) looks_for_rows: bool,
     /// There are too many ways, or accesses of one: the walk ends early, and is not used.
     pub(super) overflowed: bool,
-    /// The line of a change whose violation of a constraint is caught.
-    pub(super) catches: Option<u32>,
+    /// How it learns what others do, whatever its level lets it see.
+    pub(super) learns: Option<Lesson>,
     /// The line of a COMMIT or ROLLBACK in the middle.
     pub(super) commits: Option<u32>,
     /// The bodies that can be walked where they are called.
@@ -63,7 +63,7 @@ impl<'a> Walk<'a> {
             together: false,
             looks_for_rows: false,
             overflowed: false,
-            catches: None,
+            learns: None,
             commits: None,
             bodies,
             site: None,
@@ -96,14 +96,23 @@ impl Walk<'_> {
             None => self.statements(&block.body, states),
             Some(handlers) => {
                 // What is done before the error is undone: both may or may not happen.
-                let catches = handlers.list.iter().flat_map(|handler| &handler.conditions).any(catches_violations);
-                for state in states.iter_mut().filter(|_| catches) {
-                    state.caught += 1;
+                let conditions = || handlers.list.iter().flat_map(|handler| &handler.conditions);
+                let caught = Caught {
+                    violations: conditions().any(|condition| catches(condition, &VIOLATIONS)),
+                    conflicts: conditions().any(|condition| catches(condition, &CONFLICTS)),
+                };
+                let around: Vec<(Caught, bool)> =
+                    states.iter_mut().map(|state| (state.caught, state.undoable)).collect();
+                let mut done = Vec::new();
+                for (mut state, (was, undoable)) in states.into_iter().zip(around) {
+                    state.caught = was.and(caught);
+                    state.undoable = true;
+                    for mut after in self.maybe(&block.body, vec![state]) {
+                        (after.caught, after.undoable) = (was, undoable);
+                        done.push(after);
+                    }
                 }
-                let mut states = self.maybe(&block.body, states);
-                for state in states.iter_mut().filter(|_| catches) {
-                    state.caught -= 1;
-                }
+                let mut states = done;
                 for handler in &handlers.list {
                     states = self.maybe(&handler.body, states);
                 }
@@ -140,13 +149,10 @@ impl Walk<'_> {
             self.forget_assigned(statements, &mut state);
             let conditional = std::mem::replace(&mut state.conditional, true);
             for mut after in self.statements(statements, vec![state]) {
-                after.conditional = conditional || after.leaves;
-                let returned = std::mem::take(&mut after.ended) == Ended::Yes;
-                self.forget_assigned(statements, &mut after);
                 // Who returns in the middle leaves out what follows.
-                if returned {
-                    after.conditional = true;
-                }
+                after.leaves |= std::mem::take(&mut after.ended) == Ended::Yes;
+                after.conditional = conditional || after.leaves;
+                self.forget_assigned(statements, &mut after);
                 done.push(after);
             }
         }
@@ -378,8 +384,8 @@ impl Walk<'_> {
                 Over::Forever => {}
             }
             for mut after in self.statements(&looped.body, vec![state]) {
-                let returned = std::mem::take(&mut after.ended) == Ended::Yes;
-                (after.looped, after.conditional) = (before.0, before.1 || returned || after.leaves);
+                after.leaves |= std::mem::take(&mut after.ended) == Ended::Yes;
+                (after.looped, after.conditional) = (before.0, before.1 || after.leaves);
                 self.forget_assigned(&looped.body, &mut after);
                 done.push(after);
             }
@@ -420,7 +426,7 @@ impl Walk<'_> {
             statement: Arc::from(text),
             parameters: &self.body.parameters,
             approximations: &mut self.approximations,
-            catches: &mut self.catches,
+            learns: &mut self.learns,
             ctes: Default::default(),
             changed: None,
             scanned: None,
@@ -429,10 +435,15 @@ impl Walk<'_> {
     }
 }
 
-/// Whether an error is caught that says that a row is there already, or is not there.
-fn catches_violations(condition: &Condition) -> bool {
-    let violations = [SqlState::UNIQUE_VIOLATION, SqlState::FOREIGN_KEY_VIOLATION];
-    let is_one = |caught: &str| violations.iter().any(|violation| conditions::matches(caught, violation.0));
+/// Errors that say that a row is there already, or is not there.
+const VIOLATIONS: [SqlState; 2] = [SqlState::UNIQUE_VIOLATION, SqlState::FOREIGN_KEY_VIOLATION];
+/// Errors that say that others are at work.
+const CONFLICTS: [SqlState; 3] =
+    [SqlState::SERIALIZATION_FAILURE, SqlState::DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];
+
+/// Whether one of these errors is caught.
+fn catches(condition: &Condition, errors: &[SqlState]) -> bool {
+    let is_one = |caught: &str| errors.iter().any(|error| conditions::matches(caught, error.0));
     match condition {
         Condition::Named(name) => conditions::states(name).any(is_one),
         Condition::State(state) => is_one(state),

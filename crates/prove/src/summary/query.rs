@@ -14,8 +14,8 @@ use super::formula::Formula;
 use super::terms::State;
 use super::values::keeps_values_apart;
 use super::{
-    Access, AccessKind, Approximation, Bound, Cell, Comparison, Condition, Extreme, Facts, Limit, Outcome, Side, Term,
-    TermId, TermKind,
+    Access, AccessKind, Approximation, Bound, Cell, Comparison, Condition, Extreme, Facts, Lesson, Limit, Outcome,
+    Side, Term, TermId, TermKind,
 };
 
 /// What one slot of a tuple stands for.
@@ -44,8 +44,8 @@ pub(super) struct Look<'a> {
     /// The places of the parameters `$1`, ….
     pub(super) parameters: &'a [usize],
     pub(super) approximations: &'a mut BTreeSet<Approximation>,
-    /// The line of a change whose violation of a constraint is caught.
-    pub(super) catches: &'a mut Option<u32>,
+    /// How the program learns what others do.
+    pub(super) learns: &'a mut Option<Lesson>,
     pub(super) ctes: BTreeMap<usize, Vec<TermId>>,
     /// The access whose row has been changed by now.
     pub(super) changed: Option<usize>,
@@ -62,7 +62,7 @@ impl<'a> Look<'a> {
         facts: &'a Facts,
         catalog: &'a Catalog,
         approximations: &'a mut BTreeSet<Approximation>,
-        catches: &'a mut Option<u32>,
+        learns: &'a mut Option<Lesson>,
     ) -> Look<'a> {
         let statement = Arc::from("");
         let ctes = BTreeMap::new();
@@ -75,7 +75,7 @@ impl<'a> Look<'a> {
             statement,
             parameters: &[],
             approximations,
-            catches,
+            learns,
             ctes,
             changed: None,
             scanned: None,
@@ -186,14 +186,17 @@ impl Look<'_> {
             }
             Plan::Lock { input, locks } => {
                 let slots = self.plan(input, around);
+                self.meets_others();
                 for (lock, slot) in locks.iter().flat_map(|lock| lock.slots.iter().map(move |slot| (lock, slot))) {
                     if let Some(Slot::Row(access)) = slots.get(*slot) {
-                        // KEY SHARE lets others change what is no key.
+                        // KEY SHARE lets others change what is no key, but looks at the row again, too.
                         self.state.accesses[*access].locks |= lock.strength != LockStrength::KeyShare;
+                        self.state.accesses[*access].again = true;
                         self.state.accesses[*access].alone |=
                             matches!(lock.strength, LockStrength::Update | LockStrength::NoKeyUpdate);
                         // A row that somebody else has locked is there all the same.
                         if lock.wait == LockWait::SkipLocked {
+                            self.learns.get_or_insert(Lesson { line: self.line, by: "SKIP LOCKED" });
                             self.state.accesses[*access].conditional = true;
                             self.state.skipping.insert(*access);
                         }
@@ -370,6 +373,8 @@ impl Look<'_> {
             plain: true,
             locks: false,
             alone: false,
+            again: matches!(kind, AccessKind::Update | AccessKind::Delete),
+            undoable: self.state.undoable,
             looped: self.state.looped,
             conditional: self.state.conditional,
             extreme: None,

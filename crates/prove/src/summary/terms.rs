@@ -36,8 +36,10 @@ pub(super) struct State {
     /// It may have left a block around what it is in: whatever follows may be left out.
     pub(super) leaves: bool,
     pub(super) ended: Ended,
-    /// Within so many blocks that catch violations of constraints.
-    pub(super) caught: usize,
+    /// What is caught around it.
+    pub(super) caught: Caught,
+    /// Within a block that catches errors: what it does may be undone.
+    pub(super) undoable: bool,
     /// The triggers that may run at the end, and their tables.
     pub(super) waiting: Vec<(Oid, Trigger)>,
     /// What RETURN gives, where that is sure, and its type.
@@ -46,6 +48,22 @@ pub(super) struct State {
     pub(super) outs: Vec<TermId>,
     /// What calls have returned that were walked in their place, by where the call is.
     pub(super) answers: BTreeMap<usize, TermId>,
+}
+
+/// The errors that are caught by the blocks around a statement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Caught {
+    /// Violations of constraints.
+    pub(super) violations: bool,
+    /// Conflicts with others.
+    pub(super) conflicts: bool,
+}
+
+impl Caught {
+    /// By these blocks and another one in them.
+    pub(super) fn and(self, inner: Caught) -> Caught {
+        Caught { violations: self.violations || inner.violations, conflicts: self.conflicts || inner.conflicts }
+    }
 }
 
 /// Whether a way goes on.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use skew_model::{Key, Level};
 
+use crate::change::lock::is_same;
 use crate::change::{Changed, Check, Done, Event};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{LockOutcome, RowRef, Run, Slot, Tuple, Tuples};
@@ -109,15 +110,16 @@ impl World<'_> {
         let Some(mut values) = fired else { return Ok(None) };
         self.complete_row(bound, &mut values)?;
         let arbiter = |index: &BoundIndex| conflict.arbiters.is_empty() || conflict.arbiters.contains(&index.oid);
-        let Some((_, existing)) = self.find_arbitrated(bound, &values, arbiter)? else {
+        let Some((index, existing)) = self.find_arbitrated(bound, &values, arbiter)? else {
             if let Some((index, row)) = self.find_conflict(bound, &values, None, |index| index.deferrable.is_none())? {
                 return Err(self.taken(bound, index, row, &values));
             }
             let row = self.write_new(bound, &values, checks)?;
             return Ok(Some((row, values, true)));
         };
+        let decides = self.cells_in(bound, index, existing);
         let Some((assignments, condition)) = &conflict.update else {
-            self.must_be_visible(existing)?;
+            self.must_be_visible(existing, &decides)?;
             return Ok(None);
         };
         if new_rows.contains(&existing.key) {
@@ -126,7 +128,9 @@ impl World<'_> {
                 "Ensure that no rows proposed for insertion within the same command have duplicate constrained values.";
             return Err(SqlError::new(SqlState::CARDINALITY_VIOLATION, message).hint(hint));
         }
-        self.must_be_visible(existing)?;
+        if self.level() != Level::Mvrc {
+            self.must_be_visible(existing, &decides)?;
+        }
         let strength = self.strength(bound, assignments.iter().map(|assignment| assignment.column));
         let existing = match self.lock_to_write(existing, strength)? {
             LockOutcome::Locked(row) | LockOutcome::Changed(row) => row.newest(),
@@ -135,6 +139,9 @@ impl World<'_> {
                 return self.insert_or(bound, values, conflict, run, new_rows, checks);
             }
         };
+        for key in decides {
+            self.read(key, existing)?;
+        }
         let mut tuple = Tuple::of(Slot::Row(existing));
         tuple.push(Slot::Values(values.into()));
         if let Some(condition) = condition
@@ -150,10 +157,21 @@ impl World<'_> {
         Ok(row.map(|row| (row, Vec::new(), false)))
     }
 
-    /// The row that stands in the way was seen: at its newest version, or the transaction cannot go on.
-    fn must_be_visible(&mut self, row: RowRef) -> Result<()> {
-        let txn = self.txn()?;
-        let seen = self.db.store.read_under_lock(txn, Key(row.key)).map_err(|error| store_error(&error))?;
+    /// The cells of a row that say what it is in an index, besides its key.
+    fn cells_in(&mut self, bound: &BoundTable, index: &BoundIndex, row: RowRef) -> Vec<u32> {
+        let table = bound.table();
+        let columns = 0..table.columns.len();
+        let decides = columns.filter(|at| index.looks_at_any(std::iter::once(*at)) && !table.clustered.contains(at));
+        decides.map(|at| self.cell_key(table, row.key, table.columns[at].cell)).collect()
+    }
+
+    /// The row that stands in the way was seen, and the cells that decide that it does: at its newest version, or the
+    /// transaction cannot go on.
+    fn must_be_visible(&mut self, row: RowRef, decides: &[u32]) -> Result<()> {
+        let seen = self.see_newest(row.key)?;
+        for &key in decides {
+            self.see_newest(key)?;
+        }
         // PostgreSQL looks for this very version in the snapshot.
         let cells = self.keys_of(row)?;
         let changed = self.looks_from_exact_snapshot() && self.have_changed(&cells)?;
@@ -162,6 +180,16 @@ impl World<'_> {
             return Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, message));
         }
         Ok(())
+    }
+
+    /// Reads the newest version without a lock. At `mvrc` it is read whatever the statement's snapshot shows.
+    fn see_newest(&mut self, key: u32) -> Result<Option<Datum>> {
+        let txn = self.txn()?;
+        let seen = self.db.store.read_newest(txn, Key(key)).map_err(|error| store_error(&error))?;
+        if self.level() != Level::Mvrc || is_same(seen.as_ref(), self.look(key)?.as_ref()) {
+            return Ok(seen);
+        }
+        self.db.store.read_under_lock(txn, Key(key)).map_err(|error| store_error(&error))
     }
 
     /// How strongly a row is locked that gets new values in these columns: UPDATE if others may refer to one of them.
