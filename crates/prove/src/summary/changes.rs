@@ -6,6 +6,7 @@ use skew_sql::catalog::{Action, Generation, Oid, RelationKind, Table, TriggerTim
 use skew_sql::ir::{self, Assignment, Change, Insert, MergeAction, Plan};
 
 use super::query::{Around, Look, Slot};
+use super::terms::Caught;
 use super::{AccessKind, Approximation, Cell, Lesson, Outcome, TermId, TermKind};
 
 /// What tells a program whether a row is there already, or is not there.
@@ -187,16 +188,20 @@ impl Look<'_> {
 
     /// The columns of the index that decides about a conflict; none if there are several.
     fn arbiter(&self, table: Oid, conflict: &ir::OnConflict) -> BTreeSet<usize> {
+        let indexes = self.table(table).map(|table| &table.indexes[..]).unwrap_or_default();
+        let index_of = |index: &Oid| match self.catalog.relation(*index).map(|relation| &relation.kind) {
+            Some(RelationKind::Index(index)) if index.unique => Some(index),
+            _ => None,
+        };
+        // Where NULL meets NULL, values say little about which row it is.
+        if indexes.iter().filter_map(index_of).any(|index| index.nulls_not_distinct) {
+            return BTreeSet::new();
+        }
         if let [index] = conflict.arbiters[..] {
             let columns: Option<BTreeSet<usize>> = self.index_columns(index).into_iter().collect();
             return columns.unwrap_or_default();
         }
-        let indexes = self.table(table).map(|table| &table.indexes[..]).unwrap_or_default();
-        let is_unique = |index: &&Oid| match self.catalog.relation(**index).map(|relation| &relation.kind) {
-            Some(RelationKind::Index(index)) => index.unique,
-            _ => false,
-        };
-        let unique: Vec<&Oid> = indexes.iter().filter(is_unique).collect();
+        let unique: Vec<&Oid> = indexes.iter().filter(|index| index_of(index).is_some()).collect();
         match unique[..] {
             [index] if conflict.arbiters.is_empty() => {
                 self.index_columns(*index).into_iter().collect::<Option<_>>().unwrap_or_default()
@@ -336,8 +341,7 @@ impl Look<'_> {
     /// A change sets columns of a table (or, without any, deletes): if that can violate a constraint by what others have
     /// done, and the error is caught, it tells about them.
     fn tells(&mut self, table: Oid, set: Vec<(usize, Option<TermId>)>) {
-        self.meets_others();
-        let Some(changed) = self.table(table).filter(|_| self.state.caught.violations) else { return };
+        let Some(changed) = self.table(table).filter(|_| self.state.caught != Caught::default()) else { return };
         let is_set = |column: &usize| set.iter().any(|(known, _)| known == column);
         let is_new = |column: &usize| {
             let value = set.iter().find(|(known, _)| known == column).and_then(|(_, value)| *value);
@@ -359,7 +363,12 @@ impl Look<'_> {
             _ => false,
         });
         let is_insert = set.iter().any(|(_, value)| value.is_some());
-        if is_taken && !set.is_empty() || lacks_parent || has_children && !is_insert {
+        let violates = is_taken && !set.is_empty() || lacks_parent || has_children && !is_insert;
+        // A new row that has nothing to do with others is nobody's business.
+        if violates || !is_insert {
+            self.meets_others();
+        }
+        if violates && self.state.caught.violations {
             self.learns.get_or_insert(Lesson { line: self.line, by: VIOLATION });
         }
     }

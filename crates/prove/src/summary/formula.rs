@@ -45,12 +45,21 @@ impl Known {
 }
 
 impl Look<'_> {
+    /// Conditions of which one decides about those that follow.
+    fn formulas(&mut self, parts: &[Expr], tuple: &[Slot], around: Option<&Around<'_>>) -> Vec<Formula> {
+        let each = parts.iter().enumerate().map(|(at, part)| match at {
+            0 => self.formula(part, tuple, around),
+            _ => self.perhaps(|look| look.formula(part, tuple, around)),
+        });
+        each.collect()
+    }
+
     // IS NULL of a row asks for all of its fields, so that it is only understood of single values.
     /// A condition over values; what it looks at counts as read, each part once.
     pub(super) fn formula(&mut self, expr: &Expr, tuple: &[Slot], around: Option<&Around<'_>>) -> Formula {
         match &expr.kind {
-            ExprKind::And(parts) => Formula::All(parts.iter().map(|part| self.formula(part, tuple, around)).collect()),
-            ExprKind::Or(parts) => Formula::Any(parts.iter().map(|part| self.formula(part, tuple, around)).collect()),
+            ExprKind::And(parts) => Formula::All(self.formulas(parts, tuple, around)),
+            ExprKind::Or(parts) => Formula::Any(self.formulas(parts, tuple, around)),
             ExprKind::Not(arg) => Formula::Not(Box::new(self.formula(arg, tuple, around))),
             ExprKind::IsNull(arg) if has_an_order(arg.ty()) => Formula::IsNull(self.value(arg, tuple, around)),
             ExprKind::IsNotNull(arg) if has_an_order(arg.ty()) => {
@@ -66,7 +75,7 @@ impl Look<'_> {
                 let value = self.value(arg, tuple, around);
                 let ordered = has_an_order(arg.ty());
                 let parts = list.iter().map(|item| {
-                    let item = self.value(item, tuple, around);
+                    let item = self.perhaps(|look| look.value(item, tuple, around));
                     self.compared(operator.name, (value, item), ordered)
                 });
                 let parts = parts.collect();

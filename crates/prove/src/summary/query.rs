@@ -487,7 +487,14 @@ impl Look<'_> {
     /// A condition that is true: what follows about rows.
     fn condition(&mut self, condition: &Expr, tuple: &[Slot], around: Option<&Around<'_>>) {
         match &condition.kind {
-            ExprKind::And(parts) => parts.iter().for_each(|part| self.condition(part, tuple, around)),
+            ExprKind::And(parts) => {
+                for (at, part) in parts.iter().enumerate() {
+                    match at {
+                        0 => self.condition(part, tuple, around),
+                        _ => self.perhaps(|look| look.condition(part, tuple, around)),
+                    }
+                }
+            }
             ExprKind::Call { function, args } if function.name == "=" && args.len() == 2 => {
                 let (left, right) = (row_column(&args[0], tuple), row_column(&args[1], tuple));
                 let mut values = (0, 0);

@@ -1,7 +1,7 @@
 //! The values of expressions.
 
 use skew_sql::catalog::Oid;
-use skew_sql::ir::{self, Expr, ExprKind, Plan, Quantified, SubqueryKind};
+use skew_sql::ir::{self, Expr, ExprKind, Plan, Quantified, SubqueryKind, SystemColumn};
 use skew_sql::types::{Datum, Type, Typed};
 
 use super::query::{Around, Look, Slot};
@@ -84,14 +84,7 @@ impl Look<'_> {
                 }
             }
             ExprKind::Row { up, slot, .. } => {
-                let slot = match up {
-                    0 => tuple.get(*slot).cloned(),
-                    up => around.and_then(|around| around.up(up - 1)).and_then(|tuple| tuple.get(*slot).cloned()),
-                };
-                if let Some(Slot::Row(access)) = slot {
-                    let columns = self.facts.table(self.state.accesses[access].table).map_or(0, |t| t.columns.len());
-                    (0..columns).for_each(|column| self.read_column(access, column));
-                }
+                self.whole_row(*up, *slot, tuple, around);
                 self.state.unknown()
             }
             ExprKind::NextValue(sequence) => self.next_value(Some(*sequence), expr),
@@ -150,16 +143,54 @@ impl Look<'_> {
             ExprKind::Quantified { arg, list, .. } => {
                 self.value(arg, tuple, around);
                 match list {
-                    Quantified::List(list) => list.iter().for_each(|item| _ = self.value(item, tuple, around)),
+                    Quantified::List(list) => {
+                        self.perhaps(|look| list.iter().for_each(|item| _ = look.value(item, tuple, around)));
+                    }
                     Quantified::Array(array) => _ = self.value(array, tuple, around),
                 }
                 self.unknown(expr)
             }
             ExprKind::Field { arg, index } => self.field(arg, *index, tuple, around),
+            ExprKind::System { up, slot, column, .. } => {
+                // The others change with every version of the row.
+                if *column != SystemColumn::TableOid {
+                    self.whole_row(*up, *slot, tuple, around);
+                }
+                self.state.unknown()
+            }
+            // One after the other until the value is known.
+            ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Case { .. } | ExprKind::Coalesce(_) => {
+                let mut is_first = true;
+                ir::children(expr, &mut |part| {
+                    let look = |look: &mut Self| _ = look.value(part, tuple, around);
+                    if std::mem::take(&mut is_first) { look(self) } else { self.perhaps(look) }
+                });
+                self.unknown(expr)
+            }
             _ => {
                 ir::children(expr, &mut |part| _ = self.value(part, tuple, around));
                 self.unknown(expr)
             }
+        }
+    }
+
+    /// What may not be worked out because something before it decides.
+    pub(super) fn perhaps<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
+        let was = std::mem::replace(&mut self.state.conditional, true);
+        let looked = look(self);
+        self.state.conditional = was;
+        looked
+    }
+
+    /// All of a row is read.
+    fn whole_row(&mut self, up: usize, slot: usize, tuple: &[Slot], around: Option<&Around<'_>>) {
+        let slot = match up {
+            0 => tuple.get(slot).cloned(),
+            up => around.and_then(|around| around.up(up - 1)).and_then(|tuple| tuple.get(slot).cloned()),
+        };
+        if let Some(Slot::Row(access)) = slot {
+            let columns = self.facts.table(self.state.accesses[access].table).map_or(0, |t| t.columns.len());
+            (0..columns).for_each(|column| self.read_column(access, column));
         }
     }
 

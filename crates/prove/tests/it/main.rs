@@ -6,6 +6,7 @@ mod confirm;
 mod generate;
 mod models;
 mod on_postgres;
+mod overlooked;
 mod queues;
 mod solver;
 mod splits;

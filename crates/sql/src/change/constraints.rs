@@ -186,12 +186,12 @@ impl World<'_> {
         index: &BoundIndex,
         keys: &[Datum],
     ) -> Result<Vec<u32>> {
-        let bytes = index.encode(keys);
         let Some(space) = index.space else {
-            let first = self.db.store.find(bound.table().space, &bytes).map(|key| key.0);
+            let first = self.db.store.find(bound.table().space, &index.encode(keys)).map(|key| key.0);
             let again = first.map_or_else(Vec::new, |first| self.rows_again(first));
             return Ok(first.into_iter().chain(again).collect());
         };
+        let bytes = index.entry(keys);
         let to = after(bytes.clone());
         let to = to.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
         let entries = self.db.store.range(space, Bound::Included(&bytes), to);

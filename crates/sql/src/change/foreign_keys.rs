@@ -426,7 +426,7 @@ impl World<'_> {
         });
         let candidates = match leading {
             Some(index) => {
-                let bytes = index.encode(values);
+                let bytes = if index.space.is_some() { index.entry(values) } else { index.encode(values) };
                 let to = crate::storage::rows::after(bytes.clone());
                 let to = to.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
                 let space = index.space.unwrap_or(table.space);

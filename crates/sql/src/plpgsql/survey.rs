@@ -62,7 +62,7 @@ fn surveyed(world: &mut World<'_>, function: Oid, row: Option<Typed>) -> Result<
     if function.language == Language::Sql {
         let statements = function.body.trim_end().trim_end_matches(';');
         // There a name is a column first.
-        let body = format!("#variable_conflict use_column BEGIN {statements};\nEND").into();
+        let body = format!("#variable_conflict use_column BEGIN {statements}\n;\nEND").into();
         function = Arc::new(UserFunction { language: Language::PlPgSql, body, ..(*function).clone() });
     }
     match prepare(world, &function, row)? {

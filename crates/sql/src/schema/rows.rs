@@ -42,8 +42,7 @@ impl World<'_> {
         seen: &mut FxHashSet<Vec<u8>>,
     ) -> Result<()> {
         let Some(keys) = self.index_values(bound, index, values)? else { return Ok(()) };
-        let mut bytes = index.encode(&keys);
-        if index.unique && !index.is_distinct(&keys) && !seen.insert(bytes.clone()) {
+        if index.unique && !index.is_distinct(&keys) && !seen.insert(index.encode(&keys)) {
             let message = format!("could not create unique index \"{}\"", index.name);
             let error = SqlError::new(SqlState::UNIQUE_VIOLATION, message).constraint(&*index.name);
             let error = match index.key_columns() {
@@ -55,7 +54,8 @@ impl World<'_> {
             };
             return Err(self.of_table(error, bound));
         }
-        if let Some(space) = index.space {
+        for (space, count) in index.space.iter().flat_map(|space| (1..=keys.len()).map(move |count| (*space, count))) {
+            let mut bytes = index.entry(&keys[..count]);
             bytes.extend(row.key.to_be_bytes());
             let entry = self.db.store.entry(space, &bytes, 0);
             self.db.store.init_new(entry, Datum::Bool(true));

@@ -83,6 +83,8 @@ impl<'a> Names<'a> {
     /// An index's entry: its values, then the row.
     fn entry(&self, name: &str, index: &Index, bytes: &[u8]) -> Option<String> {
         let (values, row) = bytes.split_last_chunk::<4>()?;
+        // How many of the index's keys it has.
+        let (_, values) = values.split_first()?;
         let row = Key(u32::from_be_bytes(*row));
         let (space, row_bytes) = self.world.db.store.at(row)?;
         let (table_name, Relation { kind: RelationKind::Table(table), .. }) = self.relations.get(&space)? else {

@@ -11,6 +11,7 @@ use crate::exec::{AccessRange, RowCursor, RowRef};
 use crate::session::Granularity;
 use crate::storage::World;
 use crate::storage::locks::TableMode;
+use crate::storage::table::entry_tag;
 use crate::storage::world::as_table;
 use crate::types::encode::encode;
 use crate::types::{ArrayValue, Datum, Type};
@@ -235,7 +236,9 @@ impl World<'_> {
         equal: &[Datum],
         (from, to): (Option<&(Datum, bool)>, Option<&(Datum, bool)>),
     ) -> Result<Range> {
-        let prefix = self.encode_key(table, index, equal)?;
+        let used = equal.len() + usize::from(from.is_some() || to.is_some());
+        let mut prefix = Vec::from_iter(index.space.map(|_| entry_tag(used)));
+        prefix.extend(self.encode_key(table, index, equal)?);
         let next = index.keys.get(equal.len());
         let (from, to) = if next.is_some_and(|key| key.descending) { (to, from) } else { (from, to) };
         let bytes = |value: &Datum| {

@@ -152,6 +152,14 @@ impl BoundIndex {
         bytes
     }
 
+    /// The bytes of an entry in the index's own space, without the row: how many of the index's keys it has, and these. There
+    /// is one for each number of keys, so that who looks for the first ones does not look at the others.
+    pub(crate) fn entry(&self, keys: &[Datum]) -> Vec<u8> {
+        let mut bytes = vec![entry_tag(keys.len())];
+        bytes.extend(self.encode(keys));
+        bytes
+    }
+
     /// Whether entries with these values are distinct from all others.
     pub(crate) fn is_distinct(&self, keys: &[Datum]) -> bool {
         !self.nulls_not_distinct && keys.iter().any(Datum::is_null)
@@ -165,6 +173,11 @@ impl BoundIndex {
         };
         self.keys.iter().map(column).collect()
     }
+}
+
+/// How entries with so many keys begin.
+pub(crate) fn entry_tag(keys: usize) -> u8 {
+    u8::try_from(keys).unwrap_or(u8::MAX)
 }
 
 fn referrers(oid: Oid, catalog: &Catalog) -> Vec<(Oid, usize)> {

@@ -10,7 +10,7 @@ use crate::ir::LockStrength;
 use crate::session::{ChoiceKind, Granularity};
 use crate::storage::World;
 use crate::storage::rows::{existence, list};
-use crate::storage::table::{BoundIndex, BoundTable};
+use crate::storage::table::{BoundIndex, BoundKey, BoundTable};
 use crate::storage::world::Provisional;
 use crate::types::Datum;
 use crate::types::encode::encode;
@@ -51,7 +51,7 @@ impl World<'_> {
         }
         for index in &bound.indexes {
             if let Some(keys) = self.index_values(bound, index, values)? {
-                self.write_entry(bound, index, &keys, row, true)?;
+                self.write_entries(index, &keys, row, true)?;
             }
         }
         self.wrote();
@@ -98,8 +98,10 @@ impl World<'_> {
             self.renew_locked(row)?;
         }
         for index in &bound.indexes {
-            if index.looks_at_any(changes.iter().map(|(position, _)| *position)) {
-                self.move_entry(bound, index, row, &old, &new)?;
+            let changed = || changes.iter().map(|(position, _)| *position);
+            if index.looks_at_any(changed()) {
+                let named: Vec<usize> = changed().collect();
+                self.move_entries(bound, index, row, (&old, &new), &named)?;
             }
         }
         self.wrote();
@@ -125,7 +127,7 @@ impl World<'_> {
             let old = self.look_row(table, row.key)?;
             for index in &bound.indexes {
                 if let Some(keys) = self.index_values(bound, index, &old)? {
-                    self.write_entry(bound, index, &keys, row, false)?;
+                    self.write_entries(index, &keys, row, false)?;
                 }
             }
         }
@@ -135,45 +137,51 @@ impl World<'_> {
         Ok(())
     }
 
-    fn move_entry(
+    fn move_entries(
         &mut self,
         bound: &Arc<BoundTable>,
         index: &BoundIndex,
         row: RowRef,
-        old: &[Datum],
-        new: &[Datum],
+        (old, new): (&[Datum], &[Datum]),
+        named: &[usize],
     ) -> Result<()> {
         let before = self.index_values(bound, index, old)?;
         let after = self.index_values(bound, index, new)?;
-        let bytes = |keys: &Option<Vec<Datum>>| keys.as_ref().map(|keys| index.encode(keys));
-        if bytes(&before) == bytes(&after) && self.rows_are_whole() {
-            return Ok(());
-        }
-        // Where concurrent writers of a row do not exclude each other, an old entry stays: a reader could otherwise miss
-        // both the old one and the new one. Reading the cells tells what the row really has.
-        if let Some(before) = before
-            && self.rows_are_whole()
-        {
-            self.write_entry(bound, index, &before, row, false)?;
-        }
-        if let Some(after) = after {
-            self.write_entry(bound, index, &after, row, true)?;
+        let is_whole = self.rows_are_whole();
+        for count in 1..=index.keys.len() {
+            let [before, after] = [&before, &after].map(|keys| keys.as_ref().map(|keys| index.entry(&keys[..count])));
+            let is_named = index.keys[..count].iter().any(|key| match key {
+                BoundKey::Column(position) => named.contains(position),
+                BoundKey::Expr(_) => true,
+            });
+            if before == after && (is_whole || !is_named) {
+                continue;
+            }
+            // Where concurrent writers of a row do not exclude each other, an old entry stays: a reader could otherwise miss
+            // both the old one and the new one. Reading the cells tells what the row really has.
+            if let Some(before) = before.filter(|_| is_whole) {
+                self.write_entry(index, before, row, false)?;
+            }
+            if let Some(after) = after {
+                self.write_entry(index, after, row, true)?;
+            }
         }
         Ok(())
     }
 
-    /// Writes an entry of an index that has its own space.
-    pub(crate) fn write_entry(
+    /// Writes the entries of a row in an index that has its own space.
+    pub(crate) fn write_entries(
         &mut self,
-        bound: &Arc<BoundTable>,
         index: &BoundIndex,
         keys: &[Datum],
         row: RowRef,
         present: bool,
     ) -> Result<()> {
-        let _ = bound;
+        (1..=keys.len()).try_for_each(|count| self.write_entry(index, index.entry(&keys[..count]), row, present))
+    }
+
+    fn write_entry(&mut self, index: &BoundIndex, mut bytes: Vec<u8>, row: RowRef, present: bool) -> Result<()> {
         let Some(space) = index.space else { return Ok(()) };
-        let mut bytes = index.encode(keys);
         bytes.extend(row.key.to_be_bytes());
         let entry = self.db.store.entry(space, &bytes, 0);
         self.keep_view(entry.0, row)?;
@@ -196,8 +204,8 @@ impl World<'_> {
         let mut keys = Vec::with_capacity(index.keys.len());
         for key in &index.keys {
             keys.push(match key {
-                crate::storage::table::BoundKey::Column(position) => values[*position].clone(),
-                crate::storage::table::BoundKey::Expr(expr) => self.eval_over(expr, values)?,
+                BoundKey::Column(position) => values[*position].clone(),
+                BoundKey::Expr(expr) => self.eval_over(expr, values)?,
             });
         }
         Ok(Some(keys))

@@ -173,6 +173,37 @@ fn at_mvrc_what_was_seen_of_rows_counts_unless_it_is_looked_at_again() {
     }
 }
 
+/// Who looks for the first columns of an index has not looked at the others.
+#[test]
+fn an_index_is_read_as_far_as_it_is_asked() {
+    let (database, app) = load(
+        "CREATE TABLE t (id int PRIMARY KEY, g int NOT NULL, v int NOT NULL); CREATE INDEX ON t (g, v);
+         CREATE TABLE a (id int PRIMARY KEY, w int NOT NULL); INSERT INTO t VALUES (1, 1, 0); INSERT INTO a VALUES (1, 0);
+         CREATE PROCEDURE by_first(k int) LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
+           SELECT id INTO x FROM t WHERE g = k; UPDATE a SET w = 5 WHERE id = 1; END $$;
+         CREATE PROCEDURE by_both(k int) LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
+           SELECT id INTO x FROM t WHERE g = k AND v < 5; UPDATE a SET w = 5 WHERE id = 1; END $$;
+         CREATE PROCEDURE change() LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
+           SELECT w INTO x FROM a WHERE id = 1; UPDATE t SET v = 7 WHERE id = 1; END $$;
+         CREATE PROCEDURE move() LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
+           SELECT w INTO x FROM a WHERE id = 1; UPDATE t SET g = 2 WHERE id = 1; END $$;",
+    );
+    for level in [Level::Cc, Level::Mvrc, Level::Psi, Level::Si] {
+        for (calls, is_serializable) in [
+            ("by_first(1) | change()", true),
+            ("by_both(1) | change()", false),
+            ("by_first(1) | move()", false),
+            ("by_first(2) | move()", false),
+            ("by_first(3) | move()", true),
+        ] {
+            let client = Client::parse(calls).expect("a client");
+            let explored = explore(&database, &app, &client, level, LIMITS).expect("explored");
+            let others = explored.all.iter().find(|history| !check(history, Level::Ser).holds());
+            assert_eq!(others.is_none(), is_serializable, "{calls} at {level}\n{others:?}");
+        }
+    }
+}
+
 /// Who sees whom decides what reads return: the same histories, in fewer runs.
 #[test]
 fn nothing_is_missing_where_only_who_sees_whom_is_tried() {
