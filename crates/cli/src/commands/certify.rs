@@ -99,6 +99,12 @@ fn told(arguments: &Arguments, certificate: &Certificate, checked: &Checked, out
         None => format!("what programs do is taken as it stands (--app {} compares it)", certificate.file),
     };
     let _ = writeln!(out, "  {about}");
+    if !certificate.serializable.is_empty() {
+        let _ = writeln!(out, "  if {} run serializably", certificate.serializable.join(", "));
+    }
+    if !certificate.sessions {
+        let _ = writeln!(out, "  whatever the order of a session's transactions: it does not count");
+    }
     for (one, other) in &certificate.pairs {
         let _ = writeln!(out, "  if {one} and {other} are serializable with each other");
     }

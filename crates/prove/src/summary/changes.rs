@@ -20,6 +20,7 @@ impl Look<'_> {
                 let slots = self.plan(&update.input, around);
                 let access = self.changed(&slots, update.table, AccessKind::Update);
                 self.assign(access, &update.assignments, &slots, around);
+                self.checked(&update.checks, &slots, around);
                 self.returning(update.returning.as_ref(), &slots, around)
             }
             Change::Delete(delete) => {
@@ -175,6 +176,7 @@ impl Look<'_> {
                 self.assign(update, assignments, &both, around);
             }
         }
+        self.checked(&insert.checks, &row, around);
         (self.state.conditional, self.state.looped) = was;
         let returned = self.returning(insert.returning.as_ref(), &row, around);
         match (&insert.on_conflict, &insert.returning) {
@@ -250,6 +252,13 @@ impl Look<'_> {
             }
         }
         values
+    }
+
+    /// What WITH CHECK OPTION looks at.
+    fn checked(&mut self, checks: &[ir::RowCheck], slots: &[Slot], around: Option<&Around<'_>>) {
+        let was = std::mem::replace(&mut self.changed, row_of(slots));
+        self.perhaps(|look| checks.iter().for_each(|check| _ = look.value(&check.condition, slots, around)));
+        self.changed = was;
     }
 
     fn returning(

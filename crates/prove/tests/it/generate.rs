@@ -530,7 +530,9 @@ impl Maker {
             _ => {
                 let body = self.inner(*scope);
                 let handler = if self.left == 0 { "NULL;\n".to_owned() } else { self.inner(*scope) };
-                format!("BEGIN\n{body}EXCEPTION WHEN OTHERS THEN\n{handler}END;\n")
+                // Who catches what others cause is not known to be robust.
+                let caught = if body.len() % 2 == 0 { "OTHERS" } else { "division_by_zero" };
+                format!("BEGIN\n{body}EXCEPTION WHEN {caught} THEN\n{handler}END;\n")
             }
         }
     }

@@ -580,6 +580,19 @@ fn what_decides_that_a_row_is_there_or_new_is_read() {
         CREATE PROCEDURE g() LANGUAGE plpgsql AS $$ BEGIN
           UPDATE a SET v = v + 1 WHERE id = 1; INSERT INTO t (k) VALUES (NULL) ON CONFLICT (k) DO NOTHING; END $$;";
     is_broken_and_suspected(null, "f() | g()", Level::Mvrc, true);
+    // A view's condition is checked.
+    let view = "CREATE TABLE t (id int PRIMARY KEY, v int NOT NULL);
+        CREATE VIEW w AS SELECT * FROM t WHERE EXISTS (SELECT 1 FROM a WHERE a.id = t.id) WITH CHECK OPTION;
+        CREATE PROCEDURE f(k int) LANGUAGE plpgsql AS $$ BEGIN INSERT INTO w VALUES (k, 0); END $$;
+        CREATE PROCEDURE g(k int) LANGUAGE plpgsql AS $$ BEGIN PERFORM 1 FROM t WHERE id = k;
+          IF NOT FOUND THEN DELETE FROM a WHERE id = k; END IF; END $$;";
+    is_broken_and_suspected(view, "f(1) | g(1)", Level::Si, true);
+    // A field of a record is not always in the same place.
+    let record = "CREATE PROCEDURE f(k int, m int) LANGUAGE plpgsql AS $$ DECLARE x int; r record; BEGIN
+        IF m = 1 THEN SELECT k AS g, 1 AS h INTO r; ELSE SELECT 1 AS h, 1 AS g INTO r; END IF;
+        SELECT v INTO x FROM a WHERE id = k; UPDATE a SET v = x + 1 WHERE id = 3 - k;
+        UPDATE b SET v = v + 1 WHERE id = r.g; IF NOT FOUND THEN RAISE EXCEPTION 'no b'; END IF; END $$;";
+    is_broken_and_suspected(record, "f(1, 1) | f(2, 1)", Level::Si, true);
     // Every change of a row makes another version.
     for column in ["xmin", "ctid"] {
         let text = format!(

@@ -245,7 +245,7 @@ fn what_the_solver_took_for_sure_once() {
         BEGIN UPDATE a SET v = (SELECT count(*) FROM a) WHERE id = p; END $$;
         CREATE PROCEDURE h() LANGUAGE plpgsql AS $$
         BEGIN
-          BEGIN UPDATE a SET v = v + 1 WHERE id = 2; EXCEPTION WHEN OTHERS THEN NULL; END;
+          BEGIN UPDATE a SET v = v + 1 WHERE id = 2; EXCEPTION WHEN division_by_zero THEN NULL; END;
         END $$";
     let locked = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL);
         CREATE TABLE b (id int PRIMARY KEY, n int);
