@@ -7,10 +7,7 @@ use skew_sql::ir::{self, Assignment, Change, Insert, MergeAction, Plan};
 
 use super::query::{Around, Look, Slot};
 use super::terms::Caught;
-use super::{AccessKind, Approximation, Cell, Lesson, Outcome, TermId, TermKind};
-
-/// What tells a program whether a row is there already, or is not there.
-const VIOLATION: &str = "a violation that is caught";
+use super::{AccessKind, Approximation, Cell, Learning, Lesson, Outcome, TermId, TermKind};
 
 impl Look<'_> {
     pub(super) fn change(&mut self, change: &Change, around: Option<&Around<'_>>) -> Vec<Slot> {
@@ -378,14 +375,14 @@ impl Look<'_> {
             self.meets_others();
         }
         if violates && self.state.caught.violations {
-            self.learns.get_or_insert(Lesson { line: self.line, by: VIOLATION });
+            self.learns.get_or_insert(Lesson { line: self.line, by: Learning::Violation });
         }
     }
 
     /// A change or a lock can fail because of what others are doing; who catches the error knows.
     pub(super) fn meets_others(&mut self) {
         if self.state.caught.conflicts {
-            self.learns.get_or_insert(Lesson { line: self.line, by: "an error of concurrency that is caught" });
+            self.learns.get_or_insert(Lesson { line: self.line, by: Learning::Conflict });
         }
     }
 
@@ -393,7 +390,7 @@ impl Look<'_> {
     pub(super) fn may_meet_others(&mut self) {
         self.meets_others();
         if self.state.caught.violations {
-            self.learns.get_or_insert(Lesson { line: self.line, by: VIOLATION });
+            self.learns.get_or_insert(Lesson { line: self.line, by: Learning::Violation });
         }
     }
 

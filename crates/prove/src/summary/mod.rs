@@ -72,9 +72,7 @@ impl Program {
         let name = &self.name;
         match (self.commits, self.learns) {
             (Some(_), _) => Some(format!("{name}, which commits in the middle")),
-            (None, Some(Lesson { line, by })) => {
-                Some(format!("{name}, line {line}: {by} tells what others do, whatever the level lets it see"))
-            }
+            (None, Some(Lesson { line, by })) => Some(format!("{name}, line {line}: {by}")),
             (None, None) => None,
         }
     }
@@ -85,8 +83,38 @@ impl Program {
 pub struct Lesson {
     /// The line.
     pub line: u32,
-    /// What tells it.
-    pub by: &'static str,
+    /// How.
+    pub by: Learning,
+}
+
+/// What tells a program about others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Learning {
+    /// The violation of a constraint that it catches.
+    Violation,
+    /// An error of concurrency that it catches.
+    Conflict,
+    /// Rows that others have locked are skipped.
+    Skipped,
+    /// An advisory lock that others may have.
+    TriedLock,
+    /// Tables that are emptied or made anew, also for those whose snapshot is older.
+    MadeAnew,
+}
+
+impl std::fmt::Display for Learning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let by = match self {
+            Learning::Violation => "a violation that is caught",
+            Learning::Conflict => "an error of concurrency that is caught",
+            Learning::Skipped => "SKIP LOCKED",
+            Learning::TriedLock => "an advisory lock that is tried",
+            Learning::MadeAnew => {
+                return f.write_str("a table that is emptied or altered is so in older snapshots, too");
+            }
+        };
+        write!(f, "{by} tells what others do, whatever the level lets it see")
+    }
 }
 
 /// A parameter.

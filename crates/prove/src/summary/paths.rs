@@ -17,7 +17,7 @@ use super::calls::{Bodies, Site};
 use super::query::Look;
 use super::statements::unbound;
 use super::terms::{Caught, Ended, State};
-use super::{Approximation, Facts, Lesson, TermId, TermKind};
+use super::{Approximation, Facts, Learning, Lesson, TermId, TermKind};
 
 /// So many ways through a program are told apart.
 const MOST_PATHS: usize = 96;
@@ -304,6 +304,12 @@ impl Walk<'_> {
                 states.into_iter().flat_map(|state| self.call(&call, outs, line, state)).collect()
             }
             StatementKind::Call { text, .. } | StatementKind::Utility { text, .. } => {
+                // Who looks at a table that was made anew finds it so, whatever its snapshot is of.
+                let first = text.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
+                if ["TRUNCATE", "ALTER", "DROP", "CREATE"].contains(&&first[..]) {
+                    let line = self.site.as_ref().map_or(line, |site| site.line);
+                    self.learns.get_or_insert(Lesson { line, by: Learning::MadeAnew });
+                }
                 for state in &mut states {
                     self.everything(format!("`{}`", shortened(text)), line, state);
                     let places: Vec<usize> = state.env.keys().copied().collect();

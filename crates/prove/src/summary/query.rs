@@ -14,8 +14,8 @@ use super::formula::Formula;
 use super::terms::State;
 use super::values::keeps_values_apart;
 use super::{
-    Access, AccessKind, Approximation, Bound, Cell, Comparison, Condition, Extreme, Facts, Lesson, Limit, Outcome,
-    Side, Term, TermId, TermKind,
+    Access, AccessKind, Approximation, Bound, Cell, Comparison, Condition, Extreme, Facts, Learning, Lesson, Limit,
+    Outcome, Side, Term, TermId, TermKind,
 };
 
 /// What one slot of a tuple stands for.
@@ -196,7 +196,7 @@ impl Look<'_> {
                             matches!(lock.strength, LockStrength::Update | LockStrength::NoKeyUpdate);
                         // A row that somebody else has locked is there all the same.
                         if lock.wait == LockWait::SkipLocked {
-                            self.learns.get_or_insert(Lesson { line: self.line, by: "SKIP LOCKED" });
+                            self.learns.get_or_insert(Lesson { line: self.line, by: Learning::Skipped });
                             self.state.accesses[*access].conditional = true;
                             self.state.skipping.insert(*access);
                         }

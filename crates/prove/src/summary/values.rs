@@ -6,7 +6,7 @@ use skew_sql::types::{Datum, Type, Typed};
 
 use super::query::{Around, Look, Slot};
 use super::statements::{gives_a_row, gives_what_is_found};
-use super::{AccessKind, Cell, Lesson, Outcome, Source, TermId, TermKind};
+use super::{AccessKind, Cell, Learning, Lesson, Outcome, Source, TermId, TermKind};
 
 /// Functions that never give the same value twice.
 const FRESH: [&str; 4] = ["gen_random_uuid", "uuid_generate_v4", "random", "txid_current"];
@@ -100,7 +100,7 @@ impl Look<'_> {
                     return self.next_value(sequence, expr);
                 }
                 if function.name.starts_with("pg_try_advisory") {
-                    self.learns.get_or_insert(Lesson { line: self.line, by: "an advisory lock that is tried" });
+                    self.learns.get_or_insert(Lesson { line: self.line, by: Learning::TriedLock });
                 }
                 if FRESH.contains(&function.name) {
                     return self.state.typed(TermKind::Fresh(Source::Function(function.name)), expr.typed);

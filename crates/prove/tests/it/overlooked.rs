@@ -723,6 +723,10 @@ fn who_catches_violations_of_constraints_is_not_called_robust() {
         let robustness = Robustness::of(&database, &app).expect("its procedures are there");
         assert_eq!(robustness.cycles(Level::Si, &Question::default()).limit, Some(expected), "{body}");
     }
+    let expected = "f, line 1: a table that is emptied or altered is so in older snapshots, too";
+    let (database, app) = load(&text("TRUNCATE l;"));
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    assert_eq!(robustness.cycles(Level::Si, &Question::default()).limit, Some(expected.to_owned()));
     // New values are nobody else's, and other errors say nothing about others.
     let logged = "BEGIN INSERT INTO l (what) VALUES ('x'); EXCEPTION WHEN OTHERS THEN NULL; END;";
     assert!(matches!(robust(logged), Verdict::Robust { .. }));
