@@ -26,6 +26,7 @@ pub fn write(report: &RobustReport) -> String {
         "approximations": report.approximations.iter().map(|one| {
             json!({ "program": one.program, "line": one.line, "what": one.what })
         }).collect::<Vec<_>>(),
+        "uncalled": report.uncalled,
         "dependencies": report.dependencies.iter().map(|one| dependency_json(one, &names)).collect::<Vec<_>>(),
         "levels": report.levels.iter().map(|answer| level_json(answer, &names)).collect::<Vec<_>>(),
         "weakest": report.weakest(),
@@ -63,6 +64,7 @@ pub fn read(text: &str) -> Result<RobustReport, String> {
         every_level: document["every_level"] == true,
         cached: document["cached"] == true,
         approximations: list(&document, "approximations")?.iter().map(approximated).collect::<Result<_, String>>()?,
+        uncalled: texts(&document, "uncalled")?,
         dependencies: list(&document, "dependencies")?
             .iter()
             .map(|one| dependency_of(one, &names))

@@ -40,7 +40,7 @@ impl<'a> Beginning<'a> {
         rows.retain(|row| !agrees(row, key));
         if rows.len() < before {
             let place = self.cells(known, key, " AND ");
-            self.statements.push(format!("DELETE FROM {} WHERE {place}", quote::identifier(&known.name)));
+            self.statements.push(format!("DELETE FROM {} WHERE {place}", known.called()));
         }
     }
 
@@ -81,7 +81,7 @@ impl<'a> Beginning<'a> {
         }
         self.bring_parents(table, known, &changes, depth);
         let (set, place) = (self.cells(known, &changes, ", "), self.cells(known, key, " AND "));
-        self.statements.push(format!("UPDATE {} SET {set} WHERE {place}", quote::identifier(&known.name)));
+        self.statements.push(format!("UPDATE {} SET {set} WHERE {place}", known.called()));
     }
 
     fn insert(&mut self, table: Oid, known: &TableFacts, wanted: &PartOfRow, depth: usize) {
@@ -111,7 +111,7 @@ impl<'a> Beginning<'a> {
         }
         let names: Vec<String> = row.keys().map(|column| quote::identifier(known.column(*column))).collect();
         let cells: Vec<String> = row.iter().map(|(column, value)| self.literal(known, *column, value)).collect();
-        let name = quote::identifier(&known.name);
+        let name = known.called();
         self.statements.push(match names.is_empty() {
             true => format!("INSERT INTO {name} DEFAULT VALUES"),
             false => format!("INSERT INTO {name} ({}) VALUES ({})", names.join(", "), cells.join(", ")),

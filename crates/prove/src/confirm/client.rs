@@ -113,11 +113,10 @@ fn what_is_left(case: Case<'_>) -> Option<String> {
         let accesses = case.path(edge.from).accesses.get(one).zip(case.path(edge.to).accesses.get(other));
         let Some((one, other)) = accesses else { continue };
         let Some(table) = case.summary.facts.table(one.table) else { continue };
-        tables.entry(&table.name).or_default().extend(columns(table, one, other));
+        tables.entry(table.called()).or_default().extend(columns(table, one, other));
     }
     let several = tables.len() > 1;
     let all = tables.iter().map(|(name, columns)| {
-        let name = quote::identifier(name);
         let list = columns.iter().cloned().collect::<Vec<_>>().join(", ");
         match several {
             false => format!("{list} FROM {name}"),

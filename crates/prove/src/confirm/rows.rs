@@ -36,7 +36,7 @@ impl Rows {
             let key: Vec<String> = table.key.iter().map(|column| quote::identifier(table.column(*column))).collect();
             let order = if key.is_empty() { String::new() } else { format!(" ORDER BY {}", key.join(", ")) };
             let columns: Vec<String> = table.columns.iter().map(|column| quote::identifier(column)).collect();
-            let (columns, name) = (columns.join(", "), quote::identifier(&table.name));
+            let (columns, name) = (columns.join(", "), table.called());
             let sql = format!("SELECT {columns} FROM {name}{order} LIMIT {MOST_ROWS}");
             // A table that cannot be named without its schema, or that has lost columns, gives no values.
             if let Ok(rows) = query(&mut connection, &sql) {
@@ -136,7 +136,7 @@ fn fill(
             line.push(value.map_or_else(|| "NULL".to_owned(), |value| quote::literal(&value)));
         }
     }
-    let table_name = quote::identifier(&known.name);
+    let table_name = known.called();
     for line in lines {
         let sql = match names.is_empty() {
             true => format!("INSERT INTO {table_name} DEFAULT VALUES"),

@@ -28,6 +28,7 @@ impl Robustness {
             programs: self.once.programs.iter().map(|program| program_of(program, question)).collect(),
             sessions: question.sessions,
             approximations: self.approximations(),
+            uncalled: self.each_statement.uncalled.clone(),
             dependencies: dependencies(&self.each_statement),
             ..RobustReport::default()
         };

@@ -72,7 +72,7 @@ fn called(summary: &Summary, client: &Client, history: &History, all: &[TxnId]) 
         let next = next.entry(session.0).or_default();
         let program = calls.get(*next)?.split('(').next()?.trim();
         *next += 1;
-        programs.push(summary.programs.iter().position(|known| known.name == program)?);
+        programs.push(summary.programs.iter().position(|known| known.call == program)?);
     }
     let sessions = client.sessions.iter().filter(|(name, _)| name != FINALLY);
     let all_called = sessions.map(|(_, calls)| calls.len()).sum::<usize>() == programs.len();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use skew_model::Level;
 use skew_sql::app::App;
-use skew_sql::catalog::{Catalog, Generation, IndexKeyKind, Oid, RelationKind, UserTypeKind};
+use skew_sql::catalog::{Catalog, Generation, IndexKeyKind, Oid, RelationKind, Returns, UserFunction, UserTypeKind};
 use skew_sql::error::{Result, SqlError, SqlState};
 use skew_sql::ir::{Expr, ExprKind};
 use skew_sql::plpgsql::bound::Program as Body;
@@ -137,7 +137,8 @@ impl Summary {
             let stays = |column: usize| table.is_some_and(|table| table.is_constant(column));
             access.plain &= access.filtered.is_empty() && access.row.iter().all(|(column, _)| stays(*column));
         }
-        Ok(Summary { programs, facts })
+        let uncalled = uncalled(&facts, &catalog);
+        Ok(Summary { programs, facts, uncalled })
     }
 }
 
@@ -254,12 +255,28 @@ fn called_by_domain(ty: Type, facts: &Facts, catalog: &Catalog) -> Option<String
 
 /// A function that a text names, and that may touch something.
 pub(super) fn named(text: &str, facts: &Facts, catalog: &Catalog) -> Option<String> {
-    let is_named = |name: &str| {
-        text.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
-            .any(|word| word.eq_ignore_ascii_case(name))
-    };
     let mut touching = catalog.functions.values().filter(|function| !facts.footprints.touches_nothing(function.oid));
-    touching.find(|function| is_named(&function.name)).map(|function| function.name.to_string())
+    touching.find(|function| mentions(text, &function.name)).map(|function| function.name.to_string())
+}
+
+/// Functions that change tables and whose names no other body mentions.
+fn uncalled(facts: &Facts, catalog: &Catalog) -> Vec<String> {
+    let is_called = |function: &UserFunction| {
+        let mut others = catalog.functions.values().filter(|other| other.oid != function.oid);
+        others.any(|other| mentions(&other.body, &function.name))
+    };
+    let functions = catalog.functions.values().filter(|function| {
+        let is_own = !function.procedure && !matches!(function.returns, Returns::Trigger);
+        is_own && facts.footprints.writes(function.oid) && !is_called(function)
+    });
+    let mut names: Vec<String> = functions.map(|function| function.name.to_string()).collect();
+    names.sort();
+    names
+}
+
+/// Whether a word stands in a text.
+fn mentions(text: &str, name: &str) -> bool {
+    text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|word| word.eq_ignore_ascii_case(name))
 }
 
 /// A function that domains, generated columns or indexes call: whenever a value is made, a row is written or looked for.

@@ -276,11 +276,7 @@ impl Look<'_> {
     fn cascade(&mut self, access: usize, changed: Option<&[usize]>, known: &mut Vec<(Oid, bool)>) {
         let parent = self.state.accesses[access].table;
         let row = self.state.accesses[access].row.clone();
-        // Triggers are shown the whole row.
-        if self.table(parent).is_some_and(|table| table.triggers.iter().any(|trigger| trigger.each_row)) {
-            let columns = self.facts.table(parent).map_or(0, |table| table.columns.len());
-            (0..columns).for_each(|column| self.read_column(access, column));
-        }
+        self.is_shown(access);
         self.triggered(parent);
         self.aside(|look| look.refer(parent, &row, changed, known));
     }
@@ -328,6 +324,7 @@ impl Look<'_> {
                 if moves {
                     self.new_row(relation.oid, Vec::new());
                 }
+                self.is_shown(child);
                 self.triggered(relation.oid);
                 if is_new {
                     let changed = [&key.columns[..], &self.generated(relation.oid)].concat();
@@ -407,6 +404,15 @@ impl Look<'_> {
             let is_generated = table.columns.get(column).is_some_and(|column| column.generation == Generation::Stored);
             is_generated || has_trigger_before(table)
         })
+    }
+
+    /// Triggers are shown the whole row that is changed.
+    fn is_shown(&mut self, access: usize) {
+        let table = self.state.accesses[access].table;
+        if self.table(table).is_some_and(|table| table.triggers.iter().any(|trigger| trigger.each_row)) {
+            let columns = self.facts.table(table).map_or(0, |table| table.columns.len());
+            (0..columns).for_each(|column| self.read_column(access, column));
+        }
     }
 
     /// What is called whenever a table changes.

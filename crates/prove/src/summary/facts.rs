@@ -269,6 +269,11 @@ impl TableFacts {
         self.key.contains(&column) || !(self.updated.contains(&column) || (self.inserted && self.returns()))
     }
 
+    /// What a statement calls it: its name, with its schema where that is not `public`.
+    pub fn called(&self) -> &str {
+        self.path.strip_prefix("public.").unwrap_or(&self.path)
+    }
+
     /// A column's name.
     pub fn column(&self, column: usize) -> &str {
         self.columns.get(column).map_or("?", String::as_str)

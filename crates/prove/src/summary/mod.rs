@@ -43,6 +43,8 @@ pub struct Summary {
     pub programs: Vec<Program>,
     /// What the schema and all programs together say about tables.
     pub facts: Facts,
+    /// Functions that change tables and that nothing else calls.
+    pub uncalled: Vec<String>,
 }
 
 /// A procedure.

@@ -3,6 +3,7 @@
 use skew_model::Level;
 use skew_prove::robust::answer::{Effort as RobustEffort, Verdict};
 use skew_prove::robust::{Question, Robustness};
+use skew_prove::summary::{AccessKind, Cell, Outcome};
 use skew_sql::explore::{Client, Watch};
 
 use crate::agreement::{HOUR, Seen, World, tries};
@@ -506,6 +507,23 @@ fn triggers_are_shown_whole_rows() {
         if !change.starts_with("DELETE") {
             is_broken_and_suspected(&text, "f() | g()", Level::Si, true);
         }
+    }
+    // Also those of rows that go with others.
+    let cascade = "CREATE TABLE t (id int PRIMARY KEY, parent int REFERENCES t ON DELETE CASCADE, w int NOT NULL);
+        INSERT INTO t VALUES (1, NULL, 0), (2, 1, 0), (3, 2, 0);
+        CREATE FUNCTION fired() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          UPDATE b SET v = OLD.w WHERE id = 1; RETURN NULL; END $$;
+        CREATE TRIGGER fires AFTER DELETE ON t FOR EACH ROW EXECUTE FUNCTION fired();
+        CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ BEGIN
+          DELETE FROM t WHERE id = 1; UPDATE c SET v = 1 WHERE id = 1; END $$;
+        CREATE PROCEDURE g() LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
+          SELECT v INTO x FROM c WHERE id = 1; UPDATE t SET w = x + 1 WHERE id = 3; END $$;";
+    let (database, app) = load(&(tables() + cascade));
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    let paths = robustness.summary(Level::Si).programs[0].paths.iter();
+    let deleted = paths.flat_map(|path| &path.accesses).filter(|access| access.kind == AccessKind::Delete);
+    for access in deleted {
+        assert!(access.reads.contains(&Cell::Column(2)) || access.outcome == Outcome::Missing, "{access:?}");
     }
 }
 

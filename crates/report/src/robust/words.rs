@@ -37,6 +37,11 @@ pub(super) fn notes(report: &RobustReport) -> Vec<String> {
     if report.cached {
         notes.push("answered before, and taken from the cache; --no-cache asks again".to_owned());
     }
+    if !report.uncalled.is_empty() {
+        let (is, them) = if report.uncalled.len() == 1 { ("is", "it") } else { ("are", "them") };
+        let all = report.uncalled.join(", ");
+        notes.push(format!("{all} {is} not looked at: no procedure calls {them}; a transaction is a procedure"));
+    }
     // What is said of many programs is said once.
     let mut said: Vec<(&str, Vec<String>)> = Vec::new();
     for one in &report.approximations {
