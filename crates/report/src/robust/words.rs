@@ -14,7 +14,8 @@ const MOST_PLACES: usize = 4;
 /// `4 programs with 8 ways through them`
 pub(super) fn size(report: &RobustReport) -> String {
     let ways: usize = report.programs.iter().map(|program| program.ways).sum();
-    format!("{} with {} through them", count(report.programs.len(), "program"), count(ways, "way"))
+    let them = if report.programs.len() == 1 { "it" } else { "them" };
+    format!("{} with {} through {them}", count(report.programs.len(), "program"), count(ways, "way"))
 }
 
 /// What else one should know.
