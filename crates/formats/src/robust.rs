@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 use skew_model::robust::{
-    AppRun, Approximated, Dependency, DependencyKind, FoundRun, LevelAnswer, PossibleCycle, RobustCycle, RobustEdge,
-    RobustProgram, RobustReport, RobustSubsets, RobustVerdict, StatementAt,
+    AppRun, Approximated, Dependency, DependencyKind, FoundRun, LevelAnswer, Meeting, PossibleCycle, RobustCycle,
+    RobustEdge, RobustProgram, RobustReport, RobustSubsets, RobustVerdict, StatementAt,
 };
 
 use crate::fields::{list, number, open, optional_text, pretty, small, text_of, texts};
@@ -132,7 +132,7 @@ fn program_of(program: &Value) -> Result<RobustProgram, String> {
 fn dependency_json(one: &Dependency, names: &[&str]) -> Value {
     json!({
         "from": names.get(one.from), "to": names.get(one.to), "kind": one.kind.letters(), "about": one.about,
-        "statements": one.statements.iter().map(statements_json).collect::<Vec<_>>(),
+        "statements": one.statements.iter().map(meeting_json).collect::<Vec<_>>(),
     })
 }
 
@@ -142,8 +142,20 @@ fn dependency_of(one: &Value, names: &[&str]) -> Result<Dependency, String> {
         to: program_at(one, "to", names)?,
         kind: kind_of(one)?,
         about: text_of(one, "about")?,
-        statements: list(one, "statements")?.iter().map(statements_of).collect::<Result<_, _>>()?,
+        statements: list(one, "statements")?.iter().map(meeting_of).collect::<Result<_, _>>()?,
     })
+}
+
+fn meeting_json(one: &Meeting) -> Value {
+    let mut pair = statements_json(&(one.from.clone(), one.to.clone()));
+    pair["equal"] = one.equal.iter().map(|(from, to)| json!({ "from": from, "to": to })).collect();
+    pair
+}
+
+fn meeting_of(pair: &Value) -> Result<Meeting, String> {
+    let (from, to) = statements_of(pair)?;
+    let equal = list(pair, "equal")?.iter().map(|one| Ok((text_of(one, "from")?, text_of(one, "to")?)));
+    Ok(Meeting { from, to, equal: equal.collect::<Result<_, String>>()? })
 }
 
 fn statements_json((from, to): &(StatementAt, StatementAt)) -> Value {

@@ -102,8 +102,19 @@ pub struct Dependency {
     pub kind: DependencyKind,
     /// What they meet at: `account.balance`, or a table where rows come and go.
     pub about: String,
-    /// The statements that meet, those of the first program and those of the later one.
-    pub statements: Vec<(StatementAt, StatementAt)>,
+    /// The statements that meet.
+    pub statements: Vec<Meeting>,
+}
+
+/// Two statements that can be about one row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Meeting {
+    /// That of the first program.
+    pub from: StatementAt,
+    /// That of the later one.
+    pub to: StatementAt,
+    /// The values, of the first and of the later one, that are equal then: parameters, constants, what was read.
+    pub equal: Vec<(String, String)>,
 }
 
 /// The answer at one level.

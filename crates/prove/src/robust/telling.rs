@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use skew_check::check;
 use skew_model::Level;
 use skew_model::robust::{
-    Approximated, Dependency, DependencyKind, FoundRun, LevelAnswer, PossibleCycle, RobustCycle, RobustEdge,
+    Approximated, Dependency, DependencyKind, FoundRun, LevelAnswer, Meeting, PossibleCycle, RobustCycle, RobustEdge,
     RobustProgram, RobustReport, RobustSubsets, RobustVerdict, StatementAt,
 };
 
@@ -14,7 +14,7 @@ use crate::graph::Graph;
 use crate::robust::answer::{Answer, Argument, Verdict};
 use crate::robust::words::about;
 use crate::robust::{Question, Robustness};
-use crate::summary::{Access, Summary};
+use crate::summary::{Access, Summary, TermId};
 use crate::suspect::{EdgeKind, Suspect};
 
 /// So many pairs of statements are told of one dependency.
@@ -89,7 +89,7 @@ fn dependencies(summary: &Summary) -> Vec<Dependency> {
     if graph.limit.is_some() {
         return Vec::new();
     }
-    let mut found: BTreeMap<(usize, usize, DependencyKind, String), Vec<(StatementAt, StatementAt)>> = BTreeMap::new();
+    let mut found: BTreeMap<(usize, usize, DependencyKind, String), Vec<Meeting>> = BTreeMap::new();
     for (node, edges) in graph.edges.iter().enumerate() {
         for edge in edges {
             let (from, to) =
@@ -97,9 +97,15 @@ fn dependencies(summary: &Summary) -> Vec<Dependency> {
             let programs = (graph.nodes[node].program, graph.nodes[edge.to].program);
             let about = about(summary, from, to, edge.kind);
             let statements = found.entry((programs.0, programs.1, kind_of(edge.kind), about)).or_default();
-            let pair = (statement(from), statement(to));
-            if statements.len() < MOST_STATEMENTS && !statements.contains(&pair) {
-                statements.push(pair);
+            if statements.len() < MOST_STATEMENTS {
+                let word = |node: usize, term: TermId| {
+                    summary.programs[graph.nodes[node].program].term(graph.path(node), term, &summary.facts)
+                };
+                let equal = edge.equal.iter().map(|(one, other)| (word(node, *one), word(edge.to, *other))).collect();
+                let meeting = Meeting { from: statement(from), to: statement(to), equal };
+                if !statements.contains(&meeting) {
+                    statements.push(meeting);
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use skew_model::robust::{Dependency, DependencyKind, RobustCycle, RobustReport, StatementAt};
+use skew_model::robust::{Dependency, DependencyKind, Meeting, RobustCycle, RobustReport};
 
 use crate::clean::shorten;
 use crate::markup::escape;
@@ -111,8 +111,8 @@ pub(super) fn all_words(report: &RobustReport, all: &[&Dependency]) -> Vec<Strin
             _ => format!("{from} and {to} write {}", edge.about),
         };
         words.push(escape(&what));
-        for pair in edge.statements.iter().take(MOST_STATEMENTS) {
-            words.push(pair_words(report, (edge.from, edge.to), pair));
+        for meeting in edge.statements.iter().take(MOST_STATEMENTS) {
+            words.push(meeting_words(report, edge, meeting));
         }
         if edge.statements.len() > MOST_STATEMENTS {
             words.push("  …".to_owned());
@@ -121,9 +121,11 @@ pub(super) fn all_words(report: &RobustReport, all: &[&Dependency]) -> Vec<Strin
     words
 }
 
-fn pair_words(report: &RobustReport, programs: (usize, usize), (from, to): &(StatementAt, StatementAt)) -> String {
-    let (one, other) = (statement(report, programs.0, from), statement(report, programs.1, to));
-    format!("  {} / {}", escape(&one), escape(&other))
+fn meeting_words(report: &RobustReport, edge: &Dependency, meeting: &Meeting) -> String {
+    let (one, other) = (statement(report, edge.from, &meeting.from), statement(report, edge.to, &meeting.to));
+    let equal: Vec<String> = meeting.equal.iter().map(|(one, other)| format!("{one} = {other}")).collect();
+    let when = if equal.is_empty() { String::new() } else { format!(" if {}", equal.join(" and ")) };
+    format!("  {} / {}{}", escape(&one), escape(&other), escape(&when))
 }
 
 /// The steps of a cycle; those between the same programs about the same are one arrow.
