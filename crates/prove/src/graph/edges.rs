@@ -85,7 +85,7 @@ pub(super) fn different(graph: &Graph<'_>, node: usize) -> Vec<Dependency> {
     let row = |edge: &Dependency| {
         let access = &graph.path(edge.to).accesses[edge.accesses.1];
         let column = edge.picked && edge.cells.iter().any(|cell| matches!(cell, Cell::Column(_)));
-        (access.table, access.row.clone(), column, access.conditional, access.looped)
+        (access.table, access.row.clone(), column, (access.conditional, access.looped, access.undoable))
     };
     for edge in &graph.edges[node] {
         let is_like = |known: &Dependency| {
