@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use skew_sql::catalog::{Action, Generation, Oid, RelationKind, Table, TriggerTime};
 use skew_sql::ir::{self, Assignment, Change, Insert, MergeAction, Plan};
 
+use super::build::named;
 use super::query::{Around, Look, Slot};
 use super::terms::Caught;
 use super::{AccessKind, Approximation, Cell, Learning, Lesson, Outcome, TermId, TermKind};
@@ -87,8 +88,8 @@ impl Look<'_> {
         }
         self.write_generated(access);
         let changed: Vec<usize> = assignments.iter().map(|one| one.column).collect();
-        let with_generated = [&changed[..], &self.generated(table)].concat();
-        self.cascade(access, Some(&with_generated), &mut Vec::new());
+        let all_changed = self.with_others(table, &changed);
+        self.cascade(access, Some(&all_changed), &mut Vec::new());
         if moves {
             // The row goes, and another one comes.
             self.state.accesses[access].writes.insert(Cell::Existence);
@@ -115,6 +116,14 @@ impl Look<'_> {
         also.values.clear();
         also.writes = generated.into_iter().map(Cell::Column).collect();
         self.state.accesses.push(also);
+    }
+
+    /// The columns that change with these: generated ones, and any where a trigger before the change can set them.
+    fn with_others(&self, table: Oid, changed: &[usize]) -> Vec<usize> {
+        match self.table(table) {
+            Some(table) if has_trigger_before(table) => (0..table.columns.len()).collect(),
+            _ => [changed, &self.generated(table)].concat(),
+        }
     }
 
     /// The generated columns of a table.
@@ -296,6 +305,11 @@ impl Look<'_> {
                     Action::Cascade if changed.is_none() => AccessKind::Delete,
                     Action::Cascade | Action::SetNull | Action::SetDefault => AccessKind::Update,
                 };
+                let defaults = key.columns.iter().filter_map(|column| table.columns[*column].default.as_ref());
+                let mut defaults = defaults.filter(|_| action == Action::SetDefault);
+                if let Some(name) = defaults.find_map(|default| named(&default.text, self.facts, self.catalog)) {
+                    self.everything(format!("{name}, which a default calls,"));
+                }
                 let child = self.access(relation.oid, kind);
                 // Rows that refer to each other go one after the other: any of them.
                 let step = (relation.oid, kind == AccessKind::Delete);
@@ -327,7 +341,7 @@ impl Look<'_> {
                 self.is_shown(child);
                 self.triggered(relation.oid);
                 if is_new {
-                    let changed = [&key.columns[..], &self.generated(relation.oid)].concat();
+                    let changed = self.with_others(relation.oid, &key.columns);
                     self.cascade(child, (kind == AccessKind::Update).then_some(&changed[..]), known);
                 }
             }

@@ -605,6 +605,24 @@ fn what_decides_that_a_row_is_there_or_new_is_read() {
         CREATE PROCEDURE g(k int) LANGUAGE plpgsql AS $$ BEGIN PERFORM 1 FROM t WHERE id = k;
           IF NOT FOUND THEN DELETE FROM a WHERE id = k; END IF; END $$;";
     is_broken_and_suspected(view, "f(1) | g(1)", Level::Si, true);
+    // A default calls a function, and a trigger changes what others refer to.
+    let default = "CREATE FUNCTION looks() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT v FROM c WHERE id = 1); END $$;
+        CREATE TABLE t (id int PRIMARY KEY, r int DEFAULT nullif(looks(), looks()) REFERENCES a ON DELETE SET DEFAULT);
+        INSERT INTO t VALUES (1, 1);
+        CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ BEGIN
+          DELETE FROM a WHERE id = 1; UPDATE b SET v = 2 WHERE id = 1; END $$;
+        CREATE PROCEDURE g() LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
+          SELECT v INTO x FROM b WHERE id = 1; UPDATE c SET v = 3 WHERE id = 1; END $$;";
+    is_broken_and_suspected(default, "f() | g()", Level::Si, true);
+    let cascade = "CREATE TABLE e (id int PRIMARY KEY, n int UNIQUE); INSERT INTO e VALUES (1, 1);
+        CREATE TABLE t (id int PRIMARY KEY, w int REFERENCES e (n) ON UPDATE CASCADE); INSERT INTO t VALUES (1, 1);
+        CREATE FUNCTION sets() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.n := 9; RETURN NEW; END $$;
+        CREATE TRIGGER sets BEFORE UPDATE ON e FOR EACH ROW EXECUTE FUNCTION sets();
+        CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
+          SELECT w INTO x FROM t WHERE id = 1; UPDATE b SET v = 2 WHERE id = 1; END $$;
+        CREATE PROCEDURE g() LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
+          SELECT v INTO x FROM b WHERE id = 1; UPDATE e SET id = id WHERE id = 1; END $$;";
+    is_broken_and_suspected(cascade, "f() | g()", Level::Si, true);
     // A field of a record is not always in the same place.
     let record = "CREATE PROCEDURE f(k int, m int) LANGUAGE plpgsql AS $$ DECLARE x int; r record; BEGIN
         IF m = 1 THEN SELECT k AS g, 1 AS h INTO r; ELSE SELECT 1 AS h, 1 AS g INTO r; END IF;

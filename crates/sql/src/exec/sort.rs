@@ -28,12 +28,20 @@ impl<'p> Sort<'p> {
         let most = self.bound.map_or(usize::MAX, |bound| bound.saturating_mul(2).max(LEAST_TO_CUT));
         let mut tuples = Sorter::default();
         let mut key = Vec::new();
+        let mut sought = None;
         while let Some(tuple) = self.input.next(run, cx)? {
-            // Which row comes first is not looked at again.
-            match tuple.as_seen() {
-                Some(seen) => sort_key(&mut key, self.keys, &seen, run, cx)?,
-                None => sort_key(&mut key, self.keys, &tuple, run, cx)?,
+            // Which of several rows comes first is not looked at again.
+            if let Some(seen) = tuple.as_seen() {
+                match (tuples.len(), sought.take()) {
+                    (0, _) => sought = Some(seen),
+                    (_, first) => {
+                        for seen in first.iter().chain([&seen]) {
+                            sort_key(&mut key, self.keys, seen, run, cx)?;
+                        }
+                    }
+                }
             }
+            sort_key(&mut key, self.keys, &tuple, run, cx)?;
             let bytes = key.len() + weight(&tuple);
             run.keep(cx, bytes)?;
             self.bytes += bytes;

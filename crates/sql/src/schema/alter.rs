@@ -26,6 +26,9 @@ impl World<'_> {
         let Some(relation) = self.relation_or_skip(name, if_exists)? else { return Ok(()) };
         if !matches!(relation.kind, RelationKind::Table(_)) {
             let harmless = actions.iter().all(|action| matches!(action, TableAction::Ignored));
+            if actions.iter().any(|action| matches!(action, TableAction::SetDefault { default: Some(_), .. })) {
+                return Err(SqlError::unsupported("a default of a view's column"));
+            }
             if harmless || object != ObjectKind::Table {
                 return Ok(());
             }

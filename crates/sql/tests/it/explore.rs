@@ -151,6 +151,7 @@ fn at_mvrc_what_was_seen_of_rows_counts_unless_it_is_looked_at_again() {
         ("WITH c AS (UPDATE t SET x = me WHERE id = 1) SELECT x INTO v FROM t WHERE id = 2;", true),
         ("SELECT x INTO v FROM t WHERE u = 1 FOR UPDATE; UPDATE t SET x = v + 1 WHERE id = 1;", true),
         ("SELECT id INTO v FROM t WHERE u < 9 ORDER BY id FOR UPDATE; UPDATE t SET x = x + 1 WHERE id = v;", true),
+        ("SELECT x INTO v FROM t WHERE id = 1 ORDER BY x FOR UPDATE; UPDATE t SET x = v + 1 WHERE id = 1;", true),
         ("WITH c AS (UPDATE t SET x = x + me WHERE id = 1) SELECT x INTO v FROM t WHERE id = 1;", false),
         ("UPDATE t SET x = b.x + me FROM t b WHERE t.id = 1 AND b.id = 1;", false),
         ("UPDATE t SET x = (SELECT b.x FROM t b WHERE b.id = 1) + me WHERE id = 1 AND x < 9;", false),
