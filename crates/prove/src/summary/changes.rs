@@ -312,7 +312,7 @@ impl Look<'_> {
                 }
                 let child = self.access(relation.oid, kind);
                 // Rows that refer to each other go one after the other: any of them.
-                let step = (relation.oid, kind == AccessKind::Delete);
+                let step = (key.oid, kind == AccessKind::Delete);
                 let is_new = !known.contains(&step);
                 known.push(step);
                 let values = key.columns.iter().zip(&key.parent_columns).filter(|_| is_new);

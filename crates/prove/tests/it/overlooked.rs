@@ -623,6 +623,15 @@ fn what_decides_that_a_row_is_there_or_new_is_read() {
         CREATE PROCEDURE g() LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
           SELECT v INTO x FROM b WHERE id = 1; UPDATE e SET id = id WHERE id = 1; END $$;";
     is_broken_and_suspected(cascade, "f() | g()", Level::Si, true);
+    let twice = "CREATE TABLE e (id int PRIMARY KEY, n int UNIQUE); INSERT INTO e VALUES (1, 1);
+        CREATE TABLE t (id int PRIMARY KEY, r1 int REFERENCES e (n) ON UPDATE CASCADE,
+          r2 int UNIQUE REFERENCES e (n) ON UPDATE CASCADE); INSERT INTO t VALUES (1, 1, 1);
+        CREATE TABLE u (id int PRIMARY KEY, w int REFERENCES t (r2) ON UPDATE CASCADE); INSERT INTO u VALUES (1, 1);
+        CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
+          SELECT w INTO x FROM u WHERE id = 1; UPDATE b SET v = 2 WHERE id = 1; END $$;
+        CREATE PROCEDURE g() LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
+          SELECT v INTO x FROM b WHERE id = 1; UPDATE e SET n = 9 WHERE id = 1; END $$;";
+    is_broken_and_suspected(twice, "f() | g()", Level::Si, true);
     // A field of a record is not always in the same place.
     let record = "CREATE PROCEDURE f(k int, m int) LANGUAGE plpgsql AS $$ DECLARE x int; r record; BEGIN
         IF m = 1 THEN SELECT k AS g, 1 AS h INTO r; ELSE SELECT 1 AS h, 1 AS g INTO r; END IF;
