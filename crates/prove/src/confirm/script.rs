@@ -35,6 +35,11 @@ pub(super) fn script(found: &Found) -> Result<String, String> {
         return super::steps::script(found, &ordered).map(|script| setup + &script + &finally);
     }
     let looks: Vec<usize> = (0..ordered.len()).map(|at| looks_after(&found.history, &ordered, at)).collect();
+    let rows: Vec<BTreeSet<String>> = ordered.iter().map(|one| rows_written(&found.history, one.id)).collect();
+    let are_apart = |at: usize| (looks[at]..at).all(|unseen| rows[at].is_disjoint(&rows[unseen]));
+    if !(0..ordered.len()).all(are_apart) {
+        return Err("two change one row without seeing each other, which PostgreSQL does not let them".to_owned());
+    }
     let mut out = setup;
     for (commits, next) in ordered.iter().enumerate() {
         for (other, _) in ordered.iter().zip(&looks).filter(|(_, after)| **after == commits) {
@@ -119,6 +124,13 @@ fn looks_after(history: &History, ordered: &[&Transaction], at: usize) -> usize 
         other.session == this.session || sources.contains(&other.id) || !writes.is_disjoint(&written(history, other.id))
     };
     (0..at).rev().find(|before| must_see(ordered[*before])).map_or(0, |before| before + 1)
+}
+
+/// The rows that a transaction changes: `account[1]` of `account[1].balance`.
+fn rows_written(history: &History, txn: TxnId) -> BTreeSet<String> {
+    let names = written(history, txn).into_iter().map(|key| history.key_name(key));
+    let row = |name: String| name.rfind(']').map(|end| name[..=end].to_owned());
+    names.filter_map(row).filter(|row| !row.contains(" by ")).collect()
 }
 
 fn written(history: &History, txn: TxnId) -> BTreeSet<Key> {

@@ -68,7 +68,9 @@ pub(super) fn assigned(statements: &[Statement], places: &mut BTreeSet<usize>) {
         }
         StatementKind::Fetch { into: Some(targets), .. } => places.extend(targets.iter().map(|target| target.place)),
         StatementKind::Diagnostics { items, .. } => places.extend(items.iter().map(|(target, _)| target.place)),
-        StatementKind::Call { outs, .. } => places.extend(outs.iter().flatten().map(|target| target.place)),
+        StatementKind::Call { outs, .. } => {
+            places.extend(outs.iter().filter_map(|out| out.target.as_ref()).map(|target| target.place));
+        }
         StatementKind::Block(block) => {
             places.extend(block.declarations.iter().map(|declaration| declaration.place));
         }

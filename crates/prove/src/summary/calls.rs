@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use skew_sql::catalog::{Catalog, Oid, RelationKind, Returns, Trigger, TriggerTime, UserFunction, Volatility};
 use skew_sql::ir::{self, Expr, ExprKind, Plan};
-use skew_sql::plpgsql::bound::{BoundCall, Expression, Program as Body, Sql, Target};
+use skew_sql::plpgsql::bound::{BoundCall, CallTarget, Expression, Program as Body, Sql, Target, written_back};
 use skew_sql::session::Connection;
 use skew_sql::types::{Typed, kind};
 
@@ -312,20 +312,14 @@ impl Walk<'_> {
     }
 
     /// CALL
-    pub(super) fn call(
-        &mut self,
-        call: &BoundCall,
-        outs: &[Option<Target>],
-        line: u32,
-        mut state: State,
-    ) -> Vec<State> {
+    pub(super) fn call(&mut self, call: &BoundCall, outs: &[CallTarget], line: u32, mut state: State) -> Vec<State> {
         let procedure = &call.procedure;
         let mut look = self.look(line, &procedure.name, &mut state);
         let args: Vec<(TermId, Typed)> = call.args.iter().map(|arg| (look.value(arg, &[], None), arg.typed)).collect();
         if !self.can_enter(procedure) {
             self.tell_recursion(procedure, line);
             self.look(line, &procedure.name, &mut state).called(procedure);
-            for target in outs.iter().flatten() {
+            for target in outs.iter().filter_map(|out| out.target.as_ref()) {
                 let value = state.unknown();
                 self.assign(target, value, &mut state);
             }
@@ -336,8 +330,10 @@ impl Walk<'_> {
         let inputs = parameters.iter().zip(&args).filter(|(mode, _)| **mode != Mode::Out).map(|(_, arg)| *arg);
         let inputs: Vec<(TermId, Typed)> = inputs.collect();
         let mut done = self.enter(procedure, &inputs, line, state);
-        let targets = parameters.iter().zip(outs).filter(|(mode, _)| matches!(mode, Mode::Out | Mode::InOut));
-        let targets: Vec<&Option<Target>> = targets.map(|(_, target)| target).collect();
+        let parameters = procedure.parameters.iter().enumerate();
+        let targets = parameters.filter(|(_, parameter)| matches!(parameter.mode, Mode::Out | Mode::InOut));
+        let targets: Vec<Option<&Target>> =
+            targets.map(|(at, parameter)| written_back(outs, at, parameter.name.as_deref())).collect();
         for state in &mut done {
             let values = std::mem::take(&mut state.outs);
             for (at, target) in targets.iter().enumerate() {

@@ -44,6 +44,11 @@ impl Known {
     pub(super) const NOT_TRUE: Known = Known { is: false, or_null: true };
 }
 
+/// Whether a query in an expression locks rows.
+fn locks(expr: &Expr) -> bool {
+    expr.any(&mut |part| matches!(&part.kind, ExprKind::Subquery { query, .. } if query.plan.locks()))
+}
+
 impl Look<'_> {
     /// Conditions of which one decides about those that follow.
     fn formulas(&mut self, parts: &[Expr], tuple: &[Slot], around: Option<&Around<'_>>) -> Vec<Formula> {
@@ -66,7 +71,12 @@ impl Look<'_> {
                 Formula::Not(Box::new(Formula::IsNull(self.value(arg, tuple, around))))
             }
             ExprKind::Call { function, args } if args.len() == 2 && comparison(function.name).is_some() => {
-                let values = (self.value(&args[0], tuple, around), self.value(&args[1], tuple, around));
+                // Nothing is locked to compare it with NULL.
+                let mut value = |arg: &Expr| match locks(arg) {
+                    true => self.perhaps(|look| look.value(arg, tuple, around)),
+                    false => self.value(arg, tuple, around),
+                };
+                let values = (value(&args[0]), value(&args[1]));
                 self.compared(function.name, values, has_an_order(args[0].ty()))
             }
             ExprKind::Quantified { arg, operator, list: Quantified::List(list), all }

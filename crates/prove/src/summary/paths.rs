@@ -306,7 +306,7 @@ impl Walk<'_> {
             StatementKind::Call { text, .. } | StatementKind::Utility { text, .. } => {
                 // Who looks at a table that was made anew finds it so, whatever its snapshot is of.
                 let first = text.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
-                if ["TRUNCATE", "ALTER", "DROP", "CREATE"].contains(&&first[..]) {
+                if ["TRUNCATE", "REFRESH", "ALTER", "DROP", "CREATE"].contains(&&first[..]) {
                     let line = self.site.as_ref().map_or(line, |site| site.line);
                     self.learns.get_or_insert(Lesson { line, by: Learning::MadeAnew });
                 }

@@ -11,6 +11,7 @@ use skew_sql::ir::{
 use skew_sql::types::Datum;
 
 use super::formula::Formula;
+use super::statements::gives_a_row;
 use super::terms::State;
 use super::values::keeps_values_apart;
 use super::{
@@ -122,7 +123,7 @@ impl Look<'_> {
             Plan::Filter { input, condition } => {
                 let first = self.state.accesses.len();
                 let slots = self.plan(input, around);
-                self.condition(condition, &slots, around);
+                self.for_each(input, |look| look.condition(condition, &slots, around));
                 self.are_not_plain(first);
                 slots
             }
@@ -135,9 +136,8 @@ impl Look<'_> {
                         FrameBound::Preceding(by) | FrameBound::Following(by) => Some(by),
                         _ => None,
                     });
-                    for part in call.args.iter().chain(&call.partition).chain(&call.filter).chain(keys).chain(bounds) {
-                        self.value(part, &slots, around);
-                    }
+                    let parts = call.args.iter().chain(&call.partition).chain(&call.filter).chain(keys).chain(bounds);
+                    self.for_each(input, |look| parts.for_each(|part| _ = look.value(part, &slots, around)));
                 }
                 slots.push(Slot::Values(calls.iter().map(|_| self.state.many()).collect()));
                 slots
@@ -146,23 +146,25 @@ impl Look<'_> {
                 let first = self.state.accesses.len();
                 let mut slots = self.plan(input, around);
                 self.are_not_plain(first);
-                calls.iter().for_each(|call| _ = self.value(call, &slots, around));
+                self.for_each(input, |look| calls.iter().for_each(|call| _ = look.value(call, &slots, around)));
                 slots.push(Slot::Values(calls.iter().map(|_| self.state.many()).collect()));
                 slots
             }
             Plan::Project { input, columns } => {
                 let slots = self.plan(input, around);
-                vec![Slot::Values(columns.iter().map(|column| self.value(column, &slots, around)).collect())]
+                let values = self
+                    .for_each(input, |look| columns.iter().map(|column| look.value(column, &slots, around)).collect());
+                vec![Slot::Values(values)]
             }
             Plan::Distinct(input) => self.plan(input, around),
             Plan::DistinctOn { input, keys } => {
                 let slots = self.plan(input, around);
-                keys.iter().for_each(|key| _ = self.value(key, &slots, around));
+                self.for_each(input, |look| keys.iter().for_each(|key| _ = look.value(key, &slots, around)));
                 slots
             }
             Plan::Sort { input, keys } => {
                 let slots = self.plan(input, around);
-                keys.iter().for_each(|key| _ = self.value(&key.expr, &slots, around));
+                self.for_each(input, |look| keys.iter().for_each(|key| _ = look.value(&key.expr, &slots, around)));
                 slots
             }
             Plan::Limit(limit) => {
@@ -170,6 +172,7 @@ impl Look<'_> {
                 let slots = self.plan(&limit.input, around);
                 if !leaves_one(limit) {
                     self.are_not_plain(first);
+                    self.state.accesses[first..].iter_mut().for_each(|access| access.conditional = true);
                 }
                 limit.limit.iter().chain(&limit.offset).for_each(|count| _ = self.value(count, &[], around));
                 slots
@@ -274,7 +277,7 @@ impl Look<'_> {
         let slots = vec![Slot::Row(access)];
         if let Some(filter) = &scan.filter {
             let was = self.scanned.replace(access);
-            self.condition(filter, &slots, around);
+            self.perhaps(|look| look.condition(filter, &slots, around));
             self.scanned = was;
         }
         slots
@@ -382,6 +385,11 @@ impl Look<'_> {
         self.state.accesses.len() - 1
     }
 
+    /// What is worked out for each row of a plan: perhaps for none.
+    fn for_each<T>(&mut self, plan: &Plan, look: impl FnOnce(&mut Self) -> T) -> T {
+        if gives_a_row(plan) { look(self) } else { self.perhaps(look) }
+    }
+
     /// Something else decides about the rows of the accesses from this one on.
     fn are_not_plain(&mut self, first: usize) {
         self.state.accesses[first..].iter_mut().for_each(|access| access.plain = false);
@@ -423,9 +431,9 @@ impl Look<'_> {
         slots.extend(right);
         if let Some(on) = &join.on {
             if join.kind == JoinKind::Inner {
-                self.condition(on, &slots, around);
+                self.perhaps(|look| look.condition(on, &slots, around));
             } else {
-                self.deciding(&slots, |look| _ = look.value(on, &slots, around));
+                self.deciding(&slots, |look| _ = look.perhaps(|look| look.value(on, &slots, around)));
             }
         }
         slots
@@ -440,13 +448,14 @@ impl Look<'_> {
 
     fn aggregate(&mut self, aggregate: &ir::Aggregate, around: Option<&Around<'_>>) -> Vec<Slot> {
         let slots = self.plan(&aggregate.input, around);
-        let mut values: Vec<TermId> = aggregate.keys.iter().map(|key| self.value(key, &slots, around)).collect();
+        let mut values: Vec<TermId> =
+            self.perhaps(|look| aggregate.keys.iter().map(|key| look.value(key, &slots, around)).collect());
         let extreme = extreme(aggregate, &slots);
         for call in &aggregate.calls {
             let order = call.order.iter().map(|key| &key.expr);
             let args = call.args.iter().filter(|_| extreme.is_none());
             for part in args.chain(&call.filter).chain(order) {
-                self.value(part, &slots, around);
+                self.perhaps(|look| look.value(part, &slots, around));
             }
         }
         if let Some((access, extreme)) = extreme {

@@ -94,7 +94,11 @@ impl Look<'_> {
                 if keeps { value } else { self.unknown(expr) }
             }
             ExprKind::Call { function, args } => {
-                let values: Vec<TermId> = args.iter().map(|arg| self.value(arg, tuple, around)).collect();
+                // Of NULL and something else is NULL, whatever that is: it may not be worked out.
+                let may_be_null = |arg: &Expr| !matches!(&arg.kind, ExprKind::Const(value) if !value.is_null());
+                let is_open = function.strict && args.iter().filter(|arg| may_be_null(arg)).count() > 1;
+                let look = |look: &mut Self| args.iter().map(|arg| look.value(arg, tuple, around)).collect();
+                let values: Vec<TermId> = if is_open { self.perhaps(look) } else { look(self) };
                 if function.name == "nextval" {
                     let sequence = args.first().and_then(sequence_of);
                     return self.next_value(sequence, expr);
@@ -159,8 +163,14 @@ impl Look<'_> {
                 self.state.unknown()
             }
             // One after the other until the value is known.
-            ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Case { .. } | ExprKind::Coalesce(_) => {
+            ExprKind::And(_)
+            | ExprKind::Or(_)
+            | ExprKind::Case { .. }
+            | ExprKind::Coalesce(_)
+            | ExprKind::NullIf { .. } => {
+                // What is known beforehand may make the others superfluous.
                 let mut is_first = true;
+                ir::children(expr, &mut |part| is_first &= !is_constant(part));
                 ir::children(expr, &mut |part| {
                     let look = |look: &mut Self| _ = look.value(part, tuple, around);
                     if std::mem::take(&mut is_first) { look(self) } else { self.perhaps(look) }
@@ -303,6 +313,10 @@ impl Look<'_> {
         let has = |columns: &Vec<usize>| columns.iter().all(is_given);
         self.facts.table(access.table).is_some_and(|table| table.unique.iter().any(has))
     }
+}
+
+fn is_constant(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Const(_))
 }
 
 /// The sequence that is named by a constant.

@@ -579,6 +579,9 @@ fn what_is_asked_only_if_something_else_is_known_may_not_be_asked() {
         format!("CASE WHEN k > 1 THEN {lock} ELSE 0 END"),
         format!("coalesce(k, {lock})"),
         format!("CASE WHEN k = 1 OR {lock} = 1 THEN 1 ELSE 0 END"),
+        format!("{lock} FROM generate_series(1, k - 1)"),
+        format!("{lock} WHERE k > 1"),
+        format!("{lock} LIMIT k - 1"),
     ] {
         let text = format!(
             "CREATE PROCEDURE f(k int) LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
@@ -586,6 +589,17 @@ fn what_is_asked_only_if_something_else_is_known_may_not_be_asked() {
                SELECT {value} INTO x; SELECT v INTO x FROM a WHERE id = 1; UPDATE a SET v = x + 1 WHERE id = 1; END $$;"
         );
         is_broken_and_suspected(&text, "f(1) | f(1)", Level::Mvrc, true);
+    }
+    // PostgreSQL does not ask what the sum of NULL and something is.
+    for value in [format!("k + {lock}"), format!("nullif(k, {lock})"), format!("k > {lock}")] {
+        let text = format!(
+            "CREATE PROCEDURE f(k int) LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
+               SELECT v INTO x FROM c WHERE id = 1; IF NOT FOUND THEN RETURN; END IF;
+               PERFORM {value}; SELECT v INTO x FROM a WHERE id = 1; UPDATE a SET v = x + 1 WHERE id = 1; END $$;"
+        );
+        let (database, app) = load(&(tables() + &text));
+        let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+        assert!(!robustness.cycles(Level::Mvrc, &Question::default()).suspects.is_empty(), "{value}");
     }
 }
 

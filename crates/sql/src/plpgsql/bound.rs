@@ -198,6 +198,22 @@ pub struct BoundCall {
     pub args: Vec<ir::Expr>,
 }
 
+/// An argument of CALL as it is written.
+#[derive(Debug)]
+pub struct CallTarget {
+    /// The parameter that it names.
+    pub name: Option<String>,
+    /// What the value of an OUT parameter is written back to, if it can be.
+    pub target: Option<Target>,
+}
+
+/// What a parameter of the called procedure, the how many-th, is written back to.
+pub fn written_back<'t>(outs: &'t [CallTarget], number: usize, name: Option<&str>) -> Option<&'t Target> {
+    let named = outs.iter().find(|out| out.name.is_some() && out.name.as_deref() == name);
+    let by_place = outs.get(number).filter(|out| out.name.is_none());
+    named.or(by_place).and_then(|out| out.target.as_ref())
+}
+
 /// What something was bound against.
 #[derive(Clone, Debug)]
 pub(crate) struct Against {
@@ -343,7 +359,7 @@ pub enum StatementKind {
         text: Arc<str>,
         call: Box<sql::Function>,
         scope: Arc<Scope>,
-        outs: Vec<Option<Target>>,
+        outs: Vec<CallTarget>,
         known: Known<BoundCall>,
     },
     Diagnostics {

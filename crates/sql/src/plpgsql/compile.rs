@@ -9,8 +9,9 @@ use crate::parse;
 use crate::parse::ddl::TypeName;
 use crate::plpgsql::ast;
 use crate::plpgsql::bound::{
-    Block, CaseOperand, Declaration, DeclaredCursor, Dynamic, Expression, Handler, Handlers, Into, Loop, Opened, Over,
-    Program, Raise, Raised, Rows, Scope, Sql, Statement, StatementKind, Step, Target, TriggerVariables, Variable,
+    Block, CallTarget, CaseOperand, Declaration, DeclaredCursor, Dynamic, Expression, Handler, Handlers, Into, Loop,
+    Opened, Over, Program, Raise, Raised, Rows, Scope, Sql, Statement, StatementKind, Step, Target, TriggerVariables,
+    Variable,
 };
 use crate::plpgsql::parse::near_line;
 use crate::storage::World;
@@ -373,10 +374,10 @@ impl Compiler<'_, '_> {
     }
 
     /// What the OUT arguments of CALL are written back to: arguments that are variables.
-    fn call_targets(&mut self, call: &sqlparser::ast::Function, scope: &Arc<Scope>) -> Vec<Option<Target>> {
+    fn call_targets(&mut self, call: &sqlparser::ast::Function, scope: &Arc<Scope>) -> Vec<CallTarget> {
         use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments};
         let FunctionArguments::List(list) = &call.args else { return Vec::new() };
-        let target = |arg: &FunctionArg| {
+        let mut target = |arg: &FunctionArg| {
             let (FunctionArg::Unnamed(arg) | FunctionArg::Named { arg, .. } | FunctionArg::ExprNamed { arg, .. }) = arg;
             let FunctionArgExpr::Expr(expr) = arg else { return None };
             let path = match expr {
@@ -386,7 +387,13 @@ impl Compiler<'_, '_> {
             };
             self.target(&ast::Target { path, places: Vec::new() }, scope).ok()
         };
-        list.args.iter().map(target).collect()
+        let name = |arg: &FunctionArg| match arg {
+            FunctionArg::Named { name, .. } | FunctionArg::ExprNamed { name: Expr::Identifier(name), .. } => {
+                Some(crate::bind::names::name(name).to_string())
+            }
+            _ => None,
+        };
+        list.args.iter().map(|arg| CallTarget { name: name(arg), target: target(arg) }).collect()
     }
 
     fn check_return(&self, has_value: bool) -> Result<()> {

@@ -7,7 +7,7 @@ use crate::bind::Params;
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir;
 use crate::parse;
-use crate::plpgsql::bound::{Dynamic, Into, Rows, Scope, Sql, Target};
+use crate::plpgsql::bound::{CallTarget, Dynamic, Into, Rows, Scope, Sql, written_back};
 use crate::plpgsql::machine::{Answer, Machine, sql_context};
 use crate::session::Outcome;
 use crate::types::{Datum, Type};
@@ -199,7 +199,7 @@ impl Machine<'_, '_> {
         text: &Arc<str>,
         call: &sqlparser::ast::Function,
         scope: &Arc<Scope>,
-        outs: &[Option<Target>],
+        outs: &[CallTarget],
     ) -> Result<()> {
         let within = |error: SqlError| sql_context(error, || format!("SQL statement \"{text}\""));
         let (procedure, args) = self.bound_call(scope, call).map_err(within)?;
@@ -219,7 +219,7 @@ impl Machine<'_, '_> {
                 continue;
             }
             let value = values.next().unwrap_or_default();
-            let Some(Some(target)) = outs.get(n) else {
+            let Some(target) = written_back(outs, n, parameter.name.as_deref()) else {
                 let name = parameter.name.as_deref().unwrap_or("");
                 let message = format!(
                     "procedure parameter \"{name}\" is an output parameter but corresponding argument is not writable"
