@@ -101,22 +101,16 @@ impl Walk<'_> {
                     violations: conditions().any(|condition| catches(condition, &VIOLATIONS)),
                     conflicts: conditions().any(|condition| catches(condition, &CONFLICTS)),
                 };
-                let around: Vec<(Caught, bool)> =
-                    states.iter_mut().map(|state| (state.caught, state.undoable)).collect();
                 let mut done = Vec::new();
-                for (mut state, (was, undoable)) in states.into_iter().zip(around) {
-                    state.caught = was.and(caught);
-                    state.undoable = true;
+                for mut state in states {
+                    let around = (state.caught, state.undoable);
+                    (state.caught, state.undoable) = (state.caught.and(caught), true);
                     for mut after in self.maybe(&block.body, vec![state]) {
-                        (after.caught, after.undoable) = (was, undoable);
+                        (after.caught, after.undoable) = around;
                         done.push(after);
                     }
                 }
-                let mut states = done;
-                for handler in &handlers.list {
-                    states = self.maybe(&handler.body, states);
-                }
-                states
+                handlers.list.iter().fold(done, |states, handler| self.maybe(&handler.body, states))
             }
         }
     }
