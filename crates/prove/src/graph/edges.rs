@@ -1,6 +1,6 @@
 //! Which accesses of two transactions can meet at a row, and what follows for their values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use skew_sql::catalog::Oid;
 
@@ -81,21 +81,14 @@ fn meet(graph: &Graph<'_>, table: &TableFacts, from: (usize, usize), to: (usize,
 /// The dependencies from a node that differ in what follows from them: in whom they lead to, in their kind, in what has to
 /// be equal, and in the row at which they arrive.
 pub(super) fn different(graph: &Graph<'_>, node: usize) -> Vec<Dependency> {
-    let mut kept: Vec<Dependency> = Vec::new();
+    let mut known = HashSet::new();
     let row = |edge: &Dependency| {
         let access = &graph.path(edge.to).accesses[edge.accesses.1];
         let column = edge.picked && edge.cells.iter().any(|cell| matches!(cell, Cell::Column(_)));
-        (access.table, access.row.clone(), column, (access.conditional, access.looped, access.undoable))
+        (access.table, &access.row, column, (access.conditional, access.looped, access.undoable))
     };
-    for edge in &graph.edges[node] {
-        let is_like = |known: &Dependency| {
-            (known.to, known.kind, &known.equal) == (edge.to, edge.kind, &edge.equal) && row(known) == row(edge)
-        };
-        if !kept.iter().rev().take_while(|known| known.to == edge.to).any(is_like) {
-            kept.push(edge.clone());
-        }
-    }
-    kept
+    let edges = graph.edges[node].iter();
+    edges.filter(|edge| known.insert((edge.to, edge.kind, &edge.equal, row(edge)))).cloned().collect()
 }
 
 /// The values that have to be equal for two accesses to be to one row; `None` if they cannot be. Who only looks at a row

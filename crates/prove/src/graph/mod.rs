@@ -20,8 +20,9 @@ use std::time::{Duration, Instant};
 
 use crate::summary::{Path, Summary};
 
-/// So long a graph is made and searched. Few programs come near it: it is there so that nothing hangs.
-const MOST_TIME: Duration = Duration::from_secs(6);
+/// So long a graph is made and searched, if nothing else is said. Few programs come near it: it is there so that nothing
+/// hangs.
+pub const MOST_TIME: Duration = Duration::from_secs(6);
 
 /// So many dependencies are kept; more need gigabytes.
 const MOST_EDGES: usize = 2_000_000;
@@ -53,10 +54,8 @@ pub struct Graph<'s> {
     /// The limit that was hit: dependencies are missing.
     pub limit: Option<String>,
     started: Instant,
-}
-
-fn time_limit() -> String {
-    format!("{} s for the graph", MOST_TIME.as_secs())
+    /// How long it may take.
+    time: Duration,
 }
 
 /// Whether two transactions can write one row without one of them seeing the other.
@@ -76,13 +75,18 @@ impl<'s> Graph<'s> {
 
     /// The graph of some of the programs at a level.
     pub fn with(summary: &'s Summary, programs: &[usize], writers: Writers) -> Graph<'s> {
+        Graph::within(summary, programs, writers, MOST_TIME)
+    }
+
+    /// The same, made and searched for so long at most.
+    pub fn within(summary: &'s Summary, programs: &[usize], writers: Writers, time: Duration) -> Graph<'s> {
         let nodes: Vec<Node> = programs
             .iter()
             .flat_map(|&program| (0..summary.programs[program].paths.len()).map(move |path| Node { program, path }))
             .collect();
         let (edges, steps, parts) = (Vec::new(), Vec::new(), Vec::new());
         let started = Instant::now();
-        let mut graph = Graph { summary, nodes, edges, steps, parts, writers, limit: None, started };
+        let mut graph = Graph { summary, nodes, edges, steps, parts, writers, limit: None, started, time };
         let mut texts = BTreeMap::new();
         let parts = (0..graph.nodes.len()).map(|node| classes::Parts::of(graph.path(node), &summary.facts, &mut texts));
         graph.parts = parts.collect();
@@ -104,12 +108,16 @@ impl<'s> Graph<'s> {
         if edges > MOST_EDGES {
             return Some(format!("{MOST_EDGES} dependencies between ways through programs"));
         }
-        (self.started.elapsed() > MOST_TIME / 2).then(time_limit)
+        (self.started.elapsed() > self.time / 2).then(|| self.time_limit())
     }
 
     /// Whether the time for it is over.
     fn is_over(&self) -> bool {
-        self.started.elapsed() > MOST_TIME
+        self.started.elapsed() > self.time
+    }
+
+    fn time_limit(&self) -> String {
+        format!("{} s for the graph", self.time.as_secs_f32())
     }
 
     /// The dependencies of one node on another one.

@@ -10,11 +10,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::graph::Graph;
 use crate::graph::classes::Classes;
 use crate::graph::edges::Dependency;
 use crate::graph::exclusion::{Apart, hit, meet};
 use crate::graph::rules::{Exclusion, Leading, Rules};
-use crate::graph::{Graph, time_limit};
 use crate::summary::{AccessKind, Cell};
 use crate::suspect::{Edge, EdgeKind, Place, Suspect, SuspectCall};
 
@@ -66,7 +66,7 @@ pub fn search(graph: &Graph<'_>, all_rules: &BTreeMap<usize, Rules>, is_protecte
             let mut chain = Chain { graph, rules, is_protected, first, out, states: Vec::new() };
             let Some(start) = chain.start() else { continue };
             if graph.is_over() {
-                searched.limit = Some(time_limit());
+                searched.limit = Some(graph.time_limit());
                 break 'all;
             }
             searched.pairs += 1;

@@ -6,14 +6,16 @@ mod models;
 mod telling;
 mod words;
 
+use std::time::Duration;
+
 use skew_model::Level;
 use skew_sql::app::App;
 use skew_sql::error::Result;
 use skew_sql::session::Database;
 
-use crate::graph::Graph;
 use crate::graph::rules::Rules;
 use crate::graph::search::{Searched, search};
+use crate::graph::{Graph, MOST_TIME};
 use crate::smt::axioms::Axioms;
 use crate::summary::build::Reading;
 use crate::summary::{Program, Summary};
@@ -37,6 +39,8 @@ pub struct Question {
     pub axioms: Option<Axioms>,
     /// What transactions conflict about.
     pub dependencies: Dependencies,
+    /// How long a graph may be made and searched.
+    pub time: Duration,
 }
 
 /// What transactions conflict about.
@@ -58,6 +62,7 @@ impl Default for Question {
             pairs: Vec::new(),
             axioms: None,
             dependencies: Dependencies::Columns,
+            time: MOST_TIME,
         }
     }
 }
@@ -169,7 +174,7 @@ impl Robustness {
                 return Searched { limit: Some(limit), ..Searched::default() };
             }
         };
-        let graph = Graph::with(summary, &programs, Rules::writers(rules.values()));
+        let graph = Graph::within(summary, &programs, Rules::writers(rules.values()), question.time);
         let is_protected = |program: usize| question.is_serializable(&summary.programs[program], level);
         let mut searched = search(&graph, &rules, &is_protected);
         searched.suspects.iter_mut().for_each(|suspect| suspect.level = level);

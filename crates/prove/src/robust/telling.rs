@@ -1,6 +1,7 @@
 //! Answers as the data that renderers and files share.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use skew_check::check;
 use skew_model::Level;
@@ -10,7 +11,7 @@ use skew_model::robust::{
 };
 
 use crate::confirm::Found;
-use crate::graph::Graph;
+use crate::graph::{Graph, Writers};
 use crate::robust::answer::{Answer, Argument, Verdict};
 use crate::robust::words::about;
 use crate::robust::{Question, Robustness};
@@ -29,7 +30,7 @@ impl Robustness {
             sessions: question.sessions,
             approximations: self.approximations(),
             uncalled: self.each_statement.uncalled.clone(),
-            dependencies: dependencies(&self.each_statement),
+            dependencies: dependencies(&self.each_statement, question.time),
             ..RobustReport::default()
         };
         let mut known: Vec<(Level, String)> = Vec::new();
@@ -83,9 +84,9 @@ fn program_of(program: &crate::summary::Program, question: &Question) -> RobustP
 
 /// Which programs can depend on which: the edges between all ways through them, those about the same together. None if there
 /// are too many to list.
-fn dependencies(summary: &Summary) -> Vec<Dependency> {
+fn dependencies(summary: &Summary, time: Duration) -> Vec<Dependency> {
     let all: Vec<usize> = (0..summary.programs.len()).collect();
-    let graph = Graph::of(summary, &all);
+    let graph = Graph::within(summary, &all, Writers::Together, time);
     if graph.limit.is_some() {
         return Vec::new();
     }

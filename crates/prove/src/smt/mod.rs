@@ -18,7 +18,7 @@ pub mod solver;
 
 use skew_model::Level;
 
-use crate::graph::Graph;
+use crate::graph::{Graph, MOST_TIME};
 use crate::summary::Summary;
 use encode::Isolation;
 use proof::{Paths, Proof};
@@ -70,7 +70,7 @@ pub fn solve(
         let limit = Some(format!("{ways} ways through the programs, where the solver is asked about {MOST_WAYS}"));
         return Ok(Solved { limit, ..Solved::default() });
     }
-    let graph = Graph::with(summary, programs, isolation.writers());
+    let graph = Graph::within(summary, programs, isolation.writers(), solver.time.min(MOST_TIME));
     if graph.limit.is_some() {
         return Ok(Solved { limit: graph.limit, ..Solved::default() });
     }

@@ -21,6 +21,7 @@ use skew_model::robust::{RobustReport, RobustVerdict};
 use skew_model::{History, Level, Violation};
 use skew_prove::certificate;
 use skew_prove::confirm::{Found, Limits};
+use skew_prove::graph::MOST_TIME;
 use skew_prove::robust::answer::{Answer, Effort, Engine};
 use skew_prove::robust::{Dependencies, LEVELS, Question, Robustness};
 use skew_prove::suspect::Suspect;
@@ -365,6 +366,8 @@ fn question(arguments: &Arguments, app: &App) -> Result<Question, String> {
         },
         pairs: arguments.solver.pairs.clone(),
         axioms: arguments.solver.axioms(app)?,
+        // The rest is for runs, and for a solver.
+        time: MOST_TIME.min(Duration::from_secs(arguments.max_time) * 2 / 3),
         ..Question::default()
     })
 }
