@@ -117,7 +117,7 @@ impl<'s> Graph<'s> {
     }
 
     fn time_limit(&self) -> String {
-        format!("{} s for the graph", self.time.as_secs_f32())
+        format!("{} s for the graph", (self.time.as_secs_f64() * 10.0).round() / 10.0)
     }
 
     /// The dependencies of one node on another one.
