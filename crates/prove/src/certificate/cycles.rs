@@ -405,6 +405,7 @@ impl<'s> Following<'s> {
                         .row
                         .iter()
                         .all(|(column, value)| !way.terms[*value].looped && access.value(*column) == Some(*value))
+                    && !comes_or_goes_between(way, hit, (at, access))
                     && (!moves || table.is_some_and(|table| stays(table.inserted, table.deleted)))
             })
     }
@@ -459,6 +460,20 @@ fn covers(known: &Chain<'_>, next: &Chain<'_>) -> bool {
         && (known.hits.is_none() || known.hits == next.hits)
         && known.equal.says_no_more_than(&next.equal)
         && known.apart.iter().all(|differ| next.apart.iter().any(|other| other.is_stricter_than(differ, &next.equal)))
+}
+
+/// Whether a transaction deletes rows after it has found one and before it asks for it again, or inserts them after it has
+/// asked.
+fn comes_or_goes_between(way: &Way, hit: &Access, (at, asked): (usize, &Access)) -> bool {
+    let mut others = way.accesses.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
+    others.any(|other| {
+        let inserts = other.does == Does::Insert;
+        let is_between = match hit.number < asked.number {
+            true => !inserts && other.number >= hit.number && other.number < asked.number,
+            false => inserts && other.number >= asked.number && other.number <= hit.number,
+        };
+        other.table == asked.table && other.writes.contains(&None) && (other.looped || is_between)
+    })
 }
 
 /// The access, if it hits a row for sure: it writes, or the dependency is about a column of a row that it has picked.

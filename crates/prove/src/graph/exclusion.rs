@@ -167,6 +167,7 @@ impl Chain<'_, '_> {
                     && other.row.iter().all(|(column, value)| {
                         !path.terms[*value].looped && access.value_of(*column) == Some(*value)
                     })
+                    && !path.has_changed(other, access)
                     && self.is_there_for_both(access, other)
             })
     }

@@ -377,6 +377,7 @@ pub(super) fn follows(path: &Path, found: &Access, access: &Access) -> bool {
         && found.row.iter().all(|(column, value)| {
             !path.terms[*value].looped && access.value_of(*column) == Some(*value)
         })
+        && !path.has_changed(found, access)
 }
 
 /// Whether the accesses of a dependency have found the row at which they meet: they write it, or have read a column. Of one

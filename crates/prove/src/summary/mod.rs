@@ -344,6 +344,20 @@ impl Access {
 }
 
 impl Path {
+    /// Whether the row that one access has found may not be there for another one, because the path itself takes it away
+    /// before, or only inserts it later.
+    pub fn has_changed(&self, found: &Access, asked: &Access) -> bool {
+        self.accesses.iter().any(|access| {
+            let is_between = match (asked.number > found.number, access.kind) {
+                (_, _) if access.looped => true,
+                (true, kind) => kind != AccessKind::Insert && (found.number..asked.number).contains(&access.number),
+                (false, kind) => kind == AccessKind::Insert && (asked.number..=found.number).contains(&access.number),
+            };
+            let comes_or_goes = access.table == asked.table && access.writes.contains(&Cell::Existence);
+            comes_or_goes && is_between && !std::ptr::eq(access, asked)
+        })
+    }
+
     /// Whether it writes nothing.
     pub fn is_read_only(&self) -> bool {
         self.accesses.iter().all(|access| access.writes.is_empty())

@@ -477,6 +477,16 @@ fn what_is_undone_is_read_and_not_written() {
     assert!(!robustness.cycles(Level::Mvrc, &Question::default()).suspects.is_empty());
 }
 
+/// One of fifteen thousand generated applications has shown it.
+#[test]
+fn what_a_program_has_deleted_it_does_not_write() {
+    let text = "CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ BEGIN UPDATE a SET v = 5 WHERE id = 1; END $$;
+        CREATE PROCEDURE g() LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN SELECT v INTO x FROM a WHERE id = 1;
+          DELETE FROM a WHERE id = 1; UPDATE a SET v = (SELECT v FROM b WHERE id = 1) WHERE id = 1; END $$;";
+    is_broken_and_suspected(text, "f() | g()", Level::Psi, true);
+    is_broken_and_suspected(text, "f() | g()", Level::Si, true);
+}
+
 #[test]
 fn triggers_are_shown_whole_rows() {
     for (trigger, body, change) in [
