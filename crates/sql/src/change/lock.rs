@@ -162,7 +162,13 @@ impl World<'_> {
         for &key in keys {
             let changed = match (exact, self.cells.get(&key).cloned()) {
                 (true, _) => self.changed_since_snapshot(key)?,
-                (false, Some(seen)) => !is_same(self.look(key)?.as_ref(), seen.as_ref()),
+                (false, Some(seen)) => {
+                    // What was changed and changed back is not what it was.
+                    let txn = self.txn()?;
+                    let is_latest =
+                        self.db.store.may_read_latest(txn, Key(key)).map_err(|error| store_error(&error))?;
+                    !is_latest || !is_same(self.look(key)?.as_ref(), seen.as_ref())
+                }
                 (false, None) => false,
             };
             if changed {

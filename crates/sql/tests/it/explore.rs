@@ -284,6 +284,25 @@ fn a_row_is_deleted_twice_only_where_conflicts_are_allowed() {
     assert!(!both_delete(Level::Si));
 }
 
+/// Who locks a row that was deleted and made again with the same values has not seen that one.
+#[test]
+fn a_row_that_was_made_again_is_another_one() {
+    let (database, app) = load(
+        "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL); INSERT INTO a VALUES (1, 1), (2, 0);
+         CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ BEGIN INSERT INTO a VALUES (1, 1); END $$;
+         CREATE PROCEDURE g(k int) LANGUAGE plpgsql AS $$ DECLARE x int; BEGIN
+           SELECT v INTO STRICT x FROM a WHERE id = k FOR UPDATE; DELETE FROM a WHERE id = x + 1; END $$;",
+    );
+    let client = Client::parse("f() | g(1) | g(2)").expect("a client");
+    for level in [Level::Psi, Level::Si] {
+        let explored = explore(&database, &app, &client, level, LIMITS).expect("explored");
+        assert!(explored.histories > 1, "{level}");
+        for history in &explored.all {
+            assert!(check(history, Level::Ser).holds(), "{level}\n{history}");
+        }
+    }
+}
+
 /// Whoever reads in the end sees what is in the tables, at no cost: there are no more runs, and none that a level forbids.
 #[test]
 fn what_is_left_is_read_in_the_end() {
