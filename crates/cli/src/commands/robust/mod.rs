@@ -366,8 +366,11 @@ fn question(arguments: &Arguments, app: &App) -> Result<Question, String> {
         },
         pairs: arguments.solver.pairs.clone(),
         axioms: arguments.solver.axioms(app)?,
-        // The rest is for runs, and for a solver.
-        time: MOST_TIME.min(Duration::from_secs(arguments.max_time) * 2 / 3),
+        // The rest is for runs, and for a solver; without any there is no rest.
+        time: match arguments.max_time {
+            0 => MOST_TIME,
+            seconds => MOST_TIME.min(Duration::from_secs(seconds) * 2 / 3),
+        },
         ..Question::default()
     })
 }
