@@ -1,157 +1,177 @@
-//! The solver's process: told lines, it answers with expressions, and it is ended if it does not.
+//! The solver's process, spoken to through `easy-smt`, and ended if it does not answer.
 //!
-//! Nothing here waits for the process itself: one thread writes what it is told, another one reads what it says, and who
-//! asks waits for their channel until a deadline. Both threads end with the process, because their pipes do.
+//! `easy-smt` waits for every answer as long as it takes. So a thread of its own holds the context, is told commands and
+//! questions, and passes on what is said; who asks waits for its channel until a deadline, and then kills the process,
+//! which ends the thread. Where `/proc` does not tell which process that is, the solver ends by the limit that it was given.
 
-use std::io::{self, Read, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::Instant;
 
-use rustix::process::{Pid, Signal, kill_process_group};
-
-/// So much is read at a time, and so many pieces wait: a solver that floods us has to wait, too.
-const PIECE: usize = 64 << 10;
-const MOST_PIECES: usize = 8;
-/// No answer is longer.
-const LONGEST: usize = 8 << 20;
+use easy_smt::{Context, ContextBuilder, SExpr};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// A solver that runs. It is ended when this is dropped.
 pub(super) struct Process {
-    child: Child,
-    told: Sender<String>,
-    said: Receiver<Vec<u8>>,
-    /// What was said and not looked at yet.
-    rest: Vec<u8>,
-    has_ended: bool,
+    told: Sender<Told>,
+    said: Receiver<Result<Answer, Failure>>,
+    thread: JoinHandle<()>,
+    /// Where the system tells about the thread.
+    place: Option<PathBuf>,
+}
+
+/// What a solver is told.
+enum Told {
+    /// It has to say that it has understood.
+    Command(String),
+    /// It has to answer.
+    Question(String),
+}
+
+/// What a solver says to a question.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Answer {
+    /// Names, and what they stand for.
+    Values(Vec<(String, String)>),
+    /// Anything else.
+    Words(String),
 }
 
 /// Why there is no answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub(super) enum Failure {
+    /// It cannot be started.
+    Absent(io::ErrorKind, String),
     /// It has not answered in time.
     Late,
     /// It has ended.
     Gone,
-    /// It says more than anybody asked for.
-    Flood,
+    /// It did not understand a command, and what it said instead.
+    Puzzled(String),
 }
 
 impl Process {
-    /// Starts it, in a group of its own: what it starts itself ends with it.
-    pub(super) fn start(mut command: Command) -> io::Result<Process> {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0).spawn()?;
-        let (mut input, mut output) = match (child.stdin.take(), child.stdout.take()) {
-            (Some(input), Some(output)) => (input, output),
-            _ => return Err(io::Error::other("it has no pipes")),
-        };
-        let (told, to_tell) = channel::<String>();
-        std::thread::spawn(move || {
-            for text in to_tell {
-                if input.write_all(text.as_bytes()).and_then(|()| input.flush()).is_err() {
-                    return;
+    /// Starts it; it has to be ready at a deadline.
+    pub(super) fn start(program: &str, arguments: &[String], until: Instant) -> Result<Process, Failure> {
+        let mut builder = ContextBuilder::new();
+        builder.solver(program).solver_args(arguments);
+        let (told, to_tell) = channel();
+        let (saying, said) = channel();
+        let (telling, told_place) = channel();
+        let thread = std::thread::spawn(move || {
+            let _ = telling.send(std::fs::canonicalize("/proc/thread-self").ok());
+            match builder.build() {
+                Ok(mut context) => {
+                    let ready = Answer::Words("ready".to_owned());
+                    if saying.send(Ok(ready)).is_ok() {
+                        converse(&mut context, to_tell, &saying);
+                    }
                 }
+                Err(error) => drop(saying.send(Err(why_not_ready(&error)))),
             }
         });
-        let (saying, said) = sync_channel(MOST_PIECES);
-        std::thread::spawn(move || {
-            let mut piece = vec![0; PIECE];
-            while let Ok(count @ 1..) = output.read(&mut piece) {
-                if saying.send(piece[..count].to_vec()).is_err() {
-                    return;
-                }
-            }
-        });
-        Ok(Process { child, told, said, rest: Vec::new(), has_ended: false })
+        let place = told_place.recv().ok().flatten();
+        let process = Process { told, said, thread, place };
+        process.heard(until).map(|_| process)
     }
 
-    /// Tells it something. Whether it has listened its answers show.
-    pub(super) fn tell(&self, text: String) {
-        let _ = self.told.send(text);
+    /// Tells it something. Whether it has understood shows at the next question.
+    pub(super) fn tell(&self, command: String) {
+        let _ = self.told.send(Told::Command(command));
     }
 
-    /// The next expression that it says.
-    pub(super) fn answer(&mut self, until: Instant) -> Result<String, Failure> {
-        loop {
-            if let Some(expression) = take_expression(&mut self.rest) {
-                return Ok(expression);
-            }
-            if self.rest.len() > LONGEST {
-                return Err(Failure::Flood);
-            }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(Failure::Late);
-            }
-            match self.said.recv_timeout(left) {
-                Ok(piece) => self.rest.extend(piece),
-                Err(RecvTimeoutError::Timeout) => return Err(Failure::Late),
-                Err(RecvTimeoutError::Disconnected) => return Err(Failure::Gone),
-            }
-        }
+    /// What it says to a question.
+    pub(super) fn ask(&self, question: String, until: Instant) -> Result<Answer, Failure> {
+        let _ = self.told.send(Told::Question(question));
+        self.heard(until)
     }
 
-    /// Ends it.
-    pub(super) fn end(&mut self) {
-        if self.has_ended {
-            return;
-        }
-        self.has_ended = true;
-        // It may have ended by itself, but its number is its own until it was waited for.
-        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    fn heard(&self, until: Instant) -> Result<Answer, Failure> {
+        self.said.recv_timeout(until.saturating_duration_since(Instant::now())).unwrap_or_else(|error| {
+            Err(match error {
+                RecvTimeoutError::Timeout => Failure::Late,
+                RecvTimeoutError::Disconnected => Failure::Gone,
+            })
+        })
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.end();
-    }
-}
-
-/// Takes the first expression off the front, if all of it is there. White space in it becomes single spaces.
-fn take_expression(bytes: &mut Vec<u8>) -> Option<String> {
-    let begin = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(bytes.len());
-    bytes.drain(..begin);
-    let end = expression_end(bytes)?;
-    let text = String::from_utf8_lossy(&bytes[..end]).split_ascii_whitespace().collect::<Vec<_>>().join(" ");
-    bytes.drain(..end);
-    Some(text)
-}
-
-/// Where the expression at the front ends; `None` if it may go on.
-fn expression_end(bytes: &[u8]) -> Option<usize> {
-    let (mut depth, mut quote) = (0_usize, None);
-    for (at, &byte) in bytes.iter().enumerate() {
-        match (quote, byte) {
-            (Some(open), byte) if byte == open => quote = None,
-            (Some(_), _) => {}
-            (None, b'"' | b'|') => quote = Some(byte),
-            (None, b'(') => depth += 1,
-            (None, b')') if depth <= 1 => return Some(at + 1),
-            (None, b')') => depth -= 1,
-            (None, byte) if depth == 0 && byte.is_ascii_whitespace() => return Some(at),
-            _ => {}
+        // Who waits for a process has not ended: until then the process's number is its own.
+        if !self.thread.is_finished() {
+            self.place.iter().for_each(|place| kill_children(place));
         }
     }
-    None
 }
 
-/// The parts of an expression in parentheses.
-pub(super) fn parts(expression: &str) -> Vec<&str> {
-    let inner = expression.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-    let Some(mut rest) = inner.map(str::trim) else { return Vec::new() };
-    let mut found = Vec::new();
-    while !rest.is_empty() {
-        let end = expression_end(rest.as_bytes()).unwrap_or(rest.len());
-        found.push(&rest[..end]);
-        rest = rest[end..].trim_start();
+/// Kills what a thread has started, and what that has started.
+fn kill_children(thread: &Path) {
+    let listed = std::fs::read_to_string(thread.join("children")).unwrap_or_default();
+    for child in listed.split_whitespace().filter_map(|number| number.parse().ok()).filter_map(Pid::from_raw) {
+        let threads = std::fs::read_dir(format!("/proc/{child}/task")).into_iter().flatten().flatten();
+        threads.for_each(|thread| kill_children(&thread.path()));
+        let _ = kill_process(child, Signal::KILL);
     }
-    found
+}
+
+/// Passes on what the solver says, until it is told nothing more or has failed.
+fn converse(context: &mut Context, to_tell: Receiver<Told>, saying: &Sender<Result<Answer, Failure>>) {
+    let mut failure = None;
+    for told in to_tell {
+        match told {
+            Told::Command(_) if failure.is_some() => {}
+            Told::Command(command) => {
+                failure = told_and_said(context, command).and_then(|said| success(context, said)).err()
+            }
+            Told::Question(question) => {
+                let answer = match failure.take() {
+                    Some(failure) => Err(failure),
+                    None => told_and_said(context, question).map(|said| answer(context, said)),
+                };
+                if saying.send(answer).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// What is said to a text of SMT-LIB.
+fn told_and_said(context: &mut Context, text: String) -> Result<SExpr, Failure> {
+    let text = context.atom(text);
+    context.raw_send(text).and_then(|()| context.raw_recv()).map_err(|_| Failure::Gone)
+}
+
+fn success(context: &Context, said: SExpr) -> Result<(), Failure> {
+    match context.get_atom(said) {
+        Some("success") => Ok(()),
+        _ => Err(Failure::Puzzled(context.display(said).to_string())),
+    }
+}
+
+fn answer(context: &Context, said: SExpr) -> Answer {
+    let text = |part: SExpr| context.display(part).to_string();
+    let pair = |&part: &SExpr| match context.get_list(part)? {
+        &[name, value] => Some((text(name), text(value))),
+        _ => None,
+    };
+    let values = context.get_list(said).and_then(|parts| parts.iter().map(pair).collect());
+    values.map_or_else(|| Answer::Words(text(said)), Answer::Values)
+}
+
+/// Only what the system says has an error's number; what the solver says does not.
+fn why_not_ready(error: &io::Error) -> Failure {
+    match (error.raw_os_error(), error.kind()) {
+        (Some(_), io::ErrorKind::BrokenPipe) => Failure::Gone,
+        (Some(_), kind) => Failure::Absent(kind, error.to_string()),
+        (None, _) => match error.to_string().strip_prefix("Unexpected result from solver: ") {
+            Some(said) => Failure::Puzzled(said.to_owned()),
+            None => Failure::Gone,
+        },
+    }
 }
 
 #[cfg(test)]
@@ -160,48 +180,63 @@ mod tests {
 
     use super::*;
 
-    fn shell(script: &str) -> Process {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        Process::start(command).expect("there is a shell")
+    fn shell(script: &str, until: Instant) -> Result<Process, Failure> {
+        Process::start("sh", &["-c".to_owned(), script.to_owned()], until)
     }
 
-    fn soon() -> Instant {
-        Instant::now() + Duration::from_millis(300)
-    }
-
-    fn later() -> Instant {
-        Instant::now() + Duration::from_secs(60)
+    fn within(milliseconds: u64) -> Instant {
+        Instant::now() + Duration::from_millis(milliseconds)
     }
 
     #[test]
-    fn expressions_are_read_one_after_the_other() {
-        let mut process = shell(r#"printf 'success\nsat\n((a\n  (- 1.0)) (b "x) |"))\n(error "a (b")\n'"#);
-        let said: Vec<String> = (0..4).map(|_| process.answer(later()).expect("it is said")).collect();
-        assert_eq!(said, ["success", "sat", r#"((a (- 1.0)) (b "x) |"))"#, r#"(error "a (b")"#]);
-        assert_eq!(parts(&said[2]), ["(a (- 1.0))", r#"(b "x) |")"#]);
-        assert_eq!(process.answer(later()), Err(Failure::Gone));
+    fn answers_come_one_after_the_other() {
+        let script =
+            r#"printf 'success\nsuccess\nsuccess\nsat\n((a\n  (- 1.0)) (b "x) |"))\n(error "a (b")\n'; cat >/dev/null"#;
+        let process = shell(script, within(60_000)).expect("it says that it is ready");
+        process.tell("(assert true)".to_owned());
+        let ask = |question: &str| process.ask(question.to_owned(), within(60_000));
+        assert_eq!(ask("(check-sat)"), Ok(Answer::Words("sat".to_owned())));
+        let values = [("a", "(- 1.0)"), ("b", r#""x) |""#)].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(ask("(get-value (a b))"), Ok(Answer::Values(values.to_vec())));
+        assert_eq!(ask("(check-sat)"), Ok(Answer::Words(r#"(error "a (b")"#.to_owned())));
     }
 
     #[test]
-    fn who_does_not_answer_is_late_and_ends_with_all_that_it_has_started() {
-        let mut process = shell("sleep 1000; echo sat");
-        // More than a pipe holds: who tells does not wait either.
-        process.tell("(assert true)\n".repeat(100_000));
-        assert_eq!(process.answer(soon()), Err(Failure::Late));
-        let pid = process.child.id();
-        process.end();
-        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "a process is left");
-        // Only who holds its pipes could still say something: its own sleep does not.
-        assert_eq!(process.answer(later()), Err(Failure::Gone));
+    fn who_has_not_understood_is_asked_nothing_more() {
+        let script = r#"printf 'success\nsuccess\n(error "what?")\nsuccess\nsat\n'; cat >/dev/null"#;
+        let process = shell(script, within(60_000)).expect("it says that it is ready");
+        process.tell("(assert x)".to_owned());
+        process.tell("(assert true)".to_owned());
+        let puzzled = Err(Failure::Puzzled(r#"(error "what?")"#.to_owned()));
+        assert_eq!(process.ask("(check-sat)".to_owned(), within(60_000)), puzzled);
     }
 
     #[test]
-    fn who_floods_us_is_stopped() {
-        let failure = shell("while true; do printf 'xxxxxxxxxxxxxxxx'; done").answer(soon());
-        assert!(matches!(failure, Err(Failure::Late | Failure::Flood)), "{failure:?}");
-        assert_eq!(shell("yes '(' ").answer(later()), Err(Failure::Flood));
-        assert_eq!(shell("yes '' ").answer(soon()), Err(Failure::Late));
-        assert_eq!(shell("yes garbage").answer(later()), Ok("garbage".to_owned()));
+    fn who_does_not_answer_is_late_and_killed() {
+        // It starts somebody else, who holds its pipes.
+        let process = shell("echo success; echo success; sleep 1000; sleep 1", within(60_000)).expect("it is ready");
+        // More than a pipe holds: who tells does not wait.
+        process.tell("(assert true)".repeat(100_000));
+        assert_eq!(process.ask("(check-sat)".to_owned(), within(300)), Err(Failure::Late));
+        let place = process.place.clone();
+        let Some(place) = place.filter(|place| place.join("children").exists()) else {
+            return eprintln!("skipped: there is no /proc");
+        };
+        drop(process);
+        let gave_up = within(60_000);
+        while place.exists() {
+            assert!(Instant::now() < gave_up, "the thread still waits for its process");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    #[test]
+    fn who_is_not_there_or_not_ready_is_told_apart() {
+        let failure = |script: &str, time: u64| shell(script, within(time)).map(|_| ()).expect_err("it is not ready");
+        assert_eq!(failure("exec sleep 1000", 300), Failure::Late);
+        assert_eq!(failure("exit 3", 60_000), Failure::Gone);
+        assert_eq!(failure("exec yes garbage", 60_000), Failure::Puzzled("garbage".to_owned()));
+        let absent = Process::start("no such program", &[], within(60_000)).map(|_| ());
+        assert!(matches!(absent, Err(Failure::Absent(io::ErrorKind::NotFound, _))), "{absent:?}");
     }
 }

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::formula::Formula;
-use super::process::{Failure, Process, parts};
+use super::process::{Answer, Failure, Process};
 
 /// Which solver, and how long it may think about one question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,6 +66,23 @@ impl SolverKind {
             SolverKind::Cvc5 => "cvc5",
         }
     }
+
+    /// How it is told to read commands, how long one question may take, and all of them.
+    fn arguments(self, one: Duration, all: Option<Duration>) -> Vec<String> {
+        let one = one.as_millis().max(1);
+        let all = all.map(|all| all + GRACE);
+        let (words, one, all) = match self {
+            SolverKind::Z3 => {
+                (&["-smt2", "-in"][..], format!("-t:{one}"), all.map(|all| format!("-T:{}", all.as_secs() + 1)))
+            }
+            SolverKind::Cvc5 => (
+                &["--quiet", "--lang=smt2", "--incremental"][..],
+                format!("--tlimit-per={one}"),
+                all.map(|all| format!("--tlimit={}", all.as_millis())),
+            ),
+        };
+        words.iter().map(|&word| word.to_owned()).chain([one]).chain(all).collect()
+    }
 }
 
 impl Solver {
@@ -88,41 +104,31 @@ impl Solver {
     /// Starts it, if it is there.
     pub fn start(&self) -> Result<Conversation, NoSolver> {
         let program = self.kind.program();
-        let left = self.until.map_or(self.time, |until| until.saturating_duration_since(Instant::now()).min(self.time));
-        let milliseconds = left.as_millis().max(1);
-        let mut command = Command::new(program);
-        match self.kind {
-            SolverKind::Z3 => command.args(["-smt2", "-in", &format!("-t:{milliseconds}")]),
-            SolverKind::Cvc5 => {
-                command.args(["--quiet", "--lang=smt2", "--incremental", &format!("--tlimit-per={milliseconds}")])
-            }
+        let all = self.until.map(|until| until.saturating_duration_since(Instant::now()));
+        let arguments = self.kind.arguments(all.map_or(self.time, |all| all.min(self.time)), all);
+        let process = match Process::start(program, &arguments, self.deadline()) {
+            Err(Failure::Absent(kind, words)) => return Err(NoSolver(why_not(program, kind, &words))),
+            started => started.map_err(why),
         };
-        let process = Process::start(command).map_err(|error| NoSolver(why_not(program, &error)))?;
-        let mut conversation = Conversation {
-            process,
-            untold: String::new(),
-            unanswered: 0,
-            lines: Vec::new(),
-            broken: None,
-            answer: Said::Unknown("nothing was asked".to_owned()),
-            time: self.time,
-            until: self.until,
-        };
-        OPTIONS.into_iter().for_each(|option| conversation.send(option));
+        let answer = Said::Unknown("nothing was asked".to_owned());
+        let mut conversation = Conversation { process, solver: *self, lines: Vec::new(), answer };
         conversation.tell("(set-logic QF_LRA)".to_owned());
         Ok(conversation)
     }
+
+    /// When one that is asked now is ended.
+    fn deadline(&self) -> Instant {
+        let now = Instant::now();
+        now.checked_add(self.time).into_iter().chain(self.until).min().unwrap_or(now) + GRACE
+    }
 }
 
-/// What comes before everything else: each command is answered, and there are values after an answer.
-const OPTIONS: [&str; 2] = ["(set-option :print-success true)", "(set-option :produce-models true)"];
-
-fn why_not(program: &str, error: &io::Error) -> String {
-    match error.kind() {
+fn why_not(program: &str, kind: io::ErrorKind, words: &str) -> String {
+    match kind {
         io::ErrorKind::NotFound => format!(
             "{program} is not installed (Debian and Ubuntu: apt-get install {program}, macOS: brew install {program})"
         ),
-        _ => format!("{program} cannot be used: {error}"),
+        _ => format!("{program} cannot be used: {words}"),
     }
 }
 
@@ -134,18 +140,13 @@ const GRACE: Duration = Duration::from_millis(1_000);
 
 /// A solver that is being told things.
 pub struct Conversation {
-    process: Process,
-    /// What it will be told with the next question.
-    untold: String,
-    /// So many commands it has not yet said to have understood.
-    unanswered: usize,
+    /// Or why it has been ended.
+    process: Result<Process, String>,
+    solver: Solver,
+    /// What it was told.
     lines: Vec<String>,
-    /// The solver has gone, and why.
-    broken: Option<String>,
     /// What it said last.
     answer: Said,
-    time: Duration,
-    until: Option<Instant>,
 }
 
 impl Conversation {
@@ -178,53 +179,40 @@ impl Conversation {
 
     /// Whether all of it can hold.
     pub fn ask(&mut self) -> Said {
-        self.answer = match &self.broken {
-            Some(why) => Said::Unknown(why.clone()),
-            None if self.until.is_some_and(|until| until <= Instant::now()) => Said::Unknown(TIME.to_owned()),
-            None => match self.question("(check-sat)").as_deref() {
-                Ok("sat") => Said::Sat,
-                Ok("unsat") => Said::Unsat,
-                Ok("unknown" | "timeout") => Said::Unknown(TIME.to_owned()),
-                Ok(other) => Said::Unknown(self.breaks(not_understood(other))),
-                Err(why) => Said::Unknown(why.clone()),
-            },
+        self.answer = match self.question("(check-sat)".to_owned()) {
+            Ok(Answer::Words(word)) if word == "sat" => Said::Sat,
+            Ok(Answer::Words(word)) if word == "unsat" => Said::Unsat,
+            Ok(Answer::Words(word)) if ["unknown", "timeout"].contains(&word.as_str()) => {
+                Said::Unknown(TIME.to_owned())
+            }
+            Ok(other) => Said::Unknown(self.breaks(not_understood(&other))),
+            Err(why) => Said::Unknown(why),
         };
         self.answer.clone()
     }
 
     /// What names stand for, after [`Said::Sat`].
     pub fn values(&mut self, names: &[String]) -> BTreeMap<String, String> {
-        if names.is_empty() || self.broken.is_some() {
+        if names.is_empty() {
             return BTreeMap::new();
         }
-        let Ok(answer) = self.question(&format!("(get-value ({}))", names.join(" "))) else { return BTreeMap::new() };
-        let pairs = parts(&answer).into_iter().map(parts);
-        let values: Option<BTreeMap<String, String>> = pairs
-            .map(|pair| match pair[..] {
-                [name, value] => Some((name.to_owned(), value.to_owned())),
-                _ => None,
-            })
-            .collect();
-        values.unwrap_or_else(|| {
-            self.breaks(not_understood(&answer));
-            BTreeMap::new()
-        })
+        match self.question(format!("(get-value ({}))", names.join(" "))) {
+            Ok(Answer::Values(values)) => values.into_iter().collect(),
+            Ok(other) => {
+                self.breaks(not_understood(&other));
+                BTreeMap::new()
+            }
+            Err(_) => BTreeMap::new(),
+        }
     }
 
-    /// What it says to a question, after it has understood all that comes before it.
-    fn question(&mut self, question: &str) -> Result<String, String> {
-        let now = Instant::now();
-        let until = now.checked_add(self.time).into_iter().chain(self.until).min().unwrap_or(now) + GRACE;
-        self.untold.push_str(question);
-        self.untold.push('\n');
-        self.process.tell(std::mem::take(&mut self.untold));
-        for _ in 0..std::mem::take(&mut self.unanswered) {
-            let answer = self.process.answer(until).map_err(|failure| self.fails(failure))?;
-            if answer != "success" {
-                return Err(self.breaks(not_understood(&answer)));
-            }
+    /// What it says to a question, if it has understood all that comes before it.
+    fn question(&mut self, question: String) -> Result<Answer, String> {
+        let process = self.process.as_ref().map_err(String::clone)?;
+        if self.solver.is_over() {
+            return Err(TIME.to_owned());
         }
-        self.process.answer(until).map_err(|failure| self.fails(failure))
+        process.ask(question, self.solver.deadline()).map_err(|failure| self.breaks(why(failure)))
     }
 
     /// All that it was told, as a script of its own, with what it said about it.
@@ -243,38 +231,35 @@ impl Conversation {
     }
 
     fn tell(&mut self, line: String) {
-        self.send(&line);
+        if let Ok(process) = &self.process {
+            process.tell(line.clone());
+        }
         self.lines.push(line);
     }
 
-    fn send(&mut self, line: &str) {
-        if self.broken.is_none() {
-            self.untold.push_str(line);
-            self.untold.push('\n');
-            self.unanswered += 1;
-        }
-    }
-
-    fn fails(&mut self, failure: Failure) -> String {
-        self.breaks(match failure {
-            Failure::Late => format!("{TIME}: it did not answer, and was ended"),
-            Failure::Gone => "the solver, which has gone".to_owned(),
-            Failure::Flood => "the solver, which says too much".to_owned(),
-        })
-    }
-
-    /// Nothing more is asked.
+    /// It is ended, and nothing more is asked.
     fn breaks(&mut self, why: String) -> String {
-        self.process.end();
-        self.broken = Some(why.clone());
+        self.process = Err(why.clone());
         why
     }
 }
 
+/// Why there is no answer.
+fn why(failure: Failure) -> String {
+    match failure {
+        Failure::Late => format!("{TIME}: it did not answer, and was ended"),
+        Failure::Gone => "the solver, which has gone".to_owned(),
+        Failure::Puzzled(said) | Failure::Absent(_, said) => not_understood(&Answer::Words(said)),
+    }
+}
+
 /// An answer that is none, shortened.
-fn not_understood(answer: &str) -> String {
-    let words: String = answer.chars().take(200).collect();
-    format!("what the solver said: {words}")
+fn not_understood(answer: &Answer) -> String {
+    let said = match answer {
+        Answer::Words(words) => words.chars().take(200).collect(),
+        Answer::Values(values) => format!("values of {} names", values.len()),
+    };
+    format!("what the solver said: {said}")
 }
 
 impl Script {
