@@ -157,18 +157,7 @@ impl Chain<'_, '_> {
         access.outcome == Outcome::Found
             || evidence.iter().any(|other| {
                 let other = &path.accesses[*other];
-                // Missing rows are not found again, and a row that was not there may have been inserted.
-                access.outcome != Outcome::Missing
-                    && access.plain
-                    && other.table == access.table
-                    && !other.row.is_empty()
-                    && access.row.len() == other.row.len()
-                    // What changes in a loop has another value by then.
-                    && other.row.iter().all(|(column, value)| {
-                        !path.terms[*value].looped && access.value_of(*column) == Some(*value)
-                    })
-                    && !path.has_changed(other, access)
-                    && self.is_there_for_both(access, other)
+                path.finds_again(other, access) && self.is_there_for_both(access, other)
             })
     }
 

@@ -1,6 +1,7 @@
 //! Who is asked about a level, in order of cost: the graph, runs of what it suspects, the solver, runs of what that one
 //! suspects.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use skew_model::Level;
@@ -208,7 +209,9 @@ impl Robustness {
             }
             *asked = program.level.filter(|own| !own.implies(Level::Ser)).or(*asked);
         }
-        if isolation.levels.iter().flatten().any(|level| Axioms::of(*level).is_none()) {
+        let asked = question.asks_about(summary).into_iter().filter_map(|program| isolation.levels[program]);
+        let levels: BTreeSet<Level> = asked.collect();
+        if levels.iter().any(|level| Axioms::of(*level).is_none()) || see_more_together(&levels) {
             return None;
         }
         // Where what is seen is passed on, others would see more of serializable programs than the level says.
@@ -222,6 +225,16 @@ impl Robustness {
         question.pairs.iter().for_each(|(one, other)| isolation.serialize(one, other));
         Some(isolation)
     }
+}
+
+/// Whether axioms would let transactions of these levels see more than they have to: who sees what others have seen would
+/// see what only their stronger levels show them. (And `ec` does not see its own session, where others do.)
+fn see_more_together(levels: &BTreeSet<Level>) -> bool {
+    let has = |level: Level| levels.contains(&level);
+    let shows_all = has(Level::Pc) || has(Level::Si);
+    has(Level::Cc) && (shows_all || has(Level::Psi))
+        || has(Level::Psi) && shows_all
+        || has(Level::Ec) && levels.len() > 1
 }
 
 impl Question {

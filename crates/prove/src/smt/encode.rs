@@ -13,7 +13,7 @@ use skew_sql::types::{Type, Typed};
 
 use super::axioms::{Axiom, Axioms, Meaning, Relation, orders};
 use super::formula::Formula;
-use super::meetings::{follows, hits_of};
+use super::meetings::hits_of;
 use super::solver::Conversation;
 use crate::graph::edges::Dependency;
 use crate::graph::{Graph, Writers};
@@ -185,7 +185,7 @@ impl<'g, 's> Encoding<'g, 's> {
         let mut known = Vec::new();
         for (one, access) in path.accesses.iter().enumerate() {
             for (other, other_access) in path.accesses.iter().enumerate() {
-                if one != other && !access.looped && !other_access.looped && follows(path, access, other_access) {
+                if one != other && !access.looped && !other_access.looped && path.finds_again(access, other_access) {
                     known.push(self.hits(at, node, one).implies(self.hits(at, node, other)));
                 }
             }
@@ -304,8 +304,11 @@ impl<'g, 's> Encoding<'g, 's> {
         }
         let written = |path: &Path, at: usize| -> BTreeSet<Cell> {
             let found = &path.accesses[at];
-            let here =
-                path.accesses.iter().enumerate().filter(|(other, access)| *other == at || follows(path, found, access));
+            let here = path
+                .accesses
+                .iter()
+                .enumerate()
+                .filter(|(other, access)| *other == at || path.finds_again(found, access));
             here.flat_map(|(_, access)| access.writes.iter().copied()).collect()
         };
         !written(path, from).is_disjoint(&written(other_path, to))

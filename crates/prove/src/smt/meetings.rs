@@ -363,23 +363,6 @@ fn surely_inserts(access: &Access) -> bool {
     access.kind == AccessKind::Insert && access.surely_writes()
 }
 
-/// Whether an access finds the row that another one has found: it asks for the same one. Missing rows are not found again,
-/// and what may be left out is.
-pub(super) fn follows(path: &Path, found: &Access, access: &Access) -> bool {
-    !access.conditional
-        && !access.looped
-        && access.plain
-        && access.outcome != Outcome::Missing
-        && found.table == access.table
-        && !found.row.is_empty()
-        && found.row.len() == access.row.len()
-        // What changes in a loop has another value by then.
-        && found.row.iter().all(|(column, value)| {
-            !path.terms[*value].looped && access.value_of(*column) == Some(*value)
-        })
-        && !path.has_changed(found, access)
-}
-
 /// Whether the accesses of a dependency have found the row at which they meet: they write it, or have read a column. Of one
 /// that may be left out, or undone after an error, reading says nothing about what it has written.
 pub(super) fn hits_of(edge: &Dependency, from: &Access, to: &Access) -> (bool, bool) {

@@ -5,9 +5,9 @@
 //! One transaction of a cycle takes effect before all others, so that paths to such a one are enough.
 //!
 //! *Induction*: let no two dependencies in a row lead to a transaction that takes effect before both of the others. Then a
-//! transaction whose dependencies all lead forward in that order is in no cycle: what is reached from it takes effect after
-//! it, by its last two dependencies. The ways for which that is so are left out, and the same is asked of the rest. The same
-//! holds the other way round.
+//! transaction whose dependencies all lead forward in that order is in no cycle of three or more: what is reached from it
+//! takes effect after it, by its last two dependencies. If it is in none of two either, the ways for which that is so are
+//! left out, and the same is asked of the rest. The same holds the other way round.
 
 use super::axioms::{Meaning, Relation};
 use super::encode::{Encoding, Isolation};
@@ -85,8 +85,9 @@ pub fn by_induction(solver: &Solver, graph: &Graph<'_>, isolation: &Isolation) -
                 continue;
             }
             if is_needed {
-                let Some(script) = no_two_against(solver, graph, &left, isolation, direction)? else { continue };
-                scripts.push(script);
+                let Some(triple) = no_two_against(solver, graph, &left, isolation, direction)? else { continue };
+                let Some(pair) = not_each_other(solver, graph, &left, isolation, &ordered)? else { continue };
+                scripts.extend([triple, pair]);
             }
             scripts.extend(said);
             out = ordered;
@@ -184,4 +185,20 @@ fn no_two_against(
         encoding.related(Relation::Ar, other.0, other.1),
     ]));
     Ok((conversation.ask() == Said::Unsat).then(|| conversation.script(claim)))
+}
+
+/// Nobody depends on one that takes some of the ways and that depends on it.
+fn not_each_other(
+    solver: &Solver,
+    graph: &Graph<'_>,
+    nodes: &[usize],
+    isolation: &Isolation,
+    some: &[usize],
+) -> Result<Option<Script>, NoSolver> {
+    let encoding = Encoding::new(graph, nodes, isolation, 2);
+    let mut conversation = solver.start()?;
+    encoding.tell(&mut conversation);
+    conversation.assert(&Formula::any(some.iter().map(|node| encoding.takes(0, *node))));
+    conversation.assert(&Formula::all([encoding.depends(0, 1), encoding.depends(1, 0)]));
+    Ok((conversation.ask() == Said::Unsat).then(|| conversation.script("no two depend on each other")))
 }

@@ -344,9 +344,25 @@ impl Access {
 }
 
 impl Path {
+    /// Whether an access surely looks for the row that another one has found, and finds it in the same state of the database.
+    pub fn finds_again(&self, found: &Access, access: &Access) -> bool {
+        !access.conditional
+            && !access.looped
+            && access.plain
+            && access.outcome != Outcome::Missing
+            && found.table == access.table
+            && !found.row.is_empty()
+            && found.row.len() == access.row.len()
+            // What changes in a loop has another value by then.
+            && found.row.iter().all(|(column, value)| {
+                !self.terms[*value].looped && access.value_of(*column) == Some(*value)
+            })
+            && !self.has_changed(found, access)
+    }
+
     /// Whether the row that one access has found may not be there for another one, because the path itself takes it away
     /// before, or only inserts it later.
-    pub fn has_changed(&self, found: &Access, asked: &Access) -> bool {
+    fn has_changed(&self, found: &Access, asked: &Access) -> bool {
         self.accesses.iter().any(|access| {
             let is_between = match (asked.number > found.number, access.kind) {
                 (_, _) if access.looped => true,
