@@ -9,6 +9,8 @@ pub struct RobustReport {
     pub programs: Vec<RobustProgram>,
     /// Whether the order of a session's transactions counts.
     pub sessions: bool,
+    /// Transactions conflict about whole rows, not about columns.
+    pub rows: bool,
     /// It is an answer that was given before.
     pub cached: bool,
     /// All levels were asked about, not only some of them.
@@ -249,6 +251,8 @@ pub struct AppRun {
     pub level: String,
     /// Programs that run serializably, besides those that ask for it.
     pub serializable: Vec<String>,
+    /// Transactions conflict about whole rows.
+    pub rows: bool,
     /// Statements that come first.
     pub setup: Vec<String>,
     /// The sessions with their calls.

@@ -15,6 +15,7 @@ use skew_store::Reads;
 
 use crate::app::App;
 use crate::error::{Result, SqlError};
+use crate::session::clock::STEADY;
 use crate::session::guide::Guide;
 use crate::session::recording::Recording;
 use crate::session::{Cancel, Client as Connected, Connection, Database, Format, Outcome};
@@ -200,10 +201,17 @@ fn one(
 
 /// A connection that sees what all transactions have left; where that has been read, the same.
 fn checking(database: &Database, client: &Client) -> Connection {
-    let mut check = database.connect(Connected::new("check", "explore"));
+    let clock = Some(begins(client.sessions.len()));
+    let mut check = database.connect(Connected { clock, ..Connected::new("check", "explore") });
     let was_read = client.sessions.iter().any(|(name, _)| name == FINALLY);
     check.session.reads = if was_read { Reads::Newest } else { Reads::Settled };
     check
+}
+
+/// When the transactions of a session begin: in each run at the same time, no two of them at once.
+fn begins(session: usize) -> i64 {
+    const AN_HOUR: i64 = 3_600_000_000;
+    STEADY + AN_HOUR + i64::try_from(session).unwrap_or(i64::MAX / 2) % AN_HOUR
 }
 
 /// Goes back to the checkpoint and runs the calls of a client, one after the other: in which order, and what reads return,
@@ -250,8 +258,10 @@ fn calls(
     let (finally, calling): (Vec<_>, Vec<_>) = client.sessions.iter().partition(|(name, _)| name == FINALLY);
     let mut sessions: Vec<Session> = calling
         .into_iter()
-        .map(|(name, calls)| {
-            let client = Connected { label: Some(name.clone()), ..Connected::new("postgres", "explore") };
+        .enumerate()
+        .map(|(at, (name, calls))| {
+            let (label, clock) = (Some(name.clone()), Some(begins(at)));
+            let client = Connected { label, clock, ..Connected::new("postgres", "explore") };
             let session = Session { name, connection: database.connect(client), calls: calls.as_slice(), next: first };
             first += calls.len();
             session

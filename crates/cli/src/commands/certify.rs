@@ -10,6 +10,7 @@ use skew_prove::certificate::{Certificate, Checked, Unproved, check, is_of};
 use skew_prove::robust::Robustness;
 use skew_prove::smt;
 use skew_prove::smt::solver::{NoSolver, Said, Solver};
+use skew_sql::session::Granularity;
 
 use crate::Ending;
 use crate::commands::explore::load;
@@ -56,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let verified = check(&certificate, &|script| ask(&solver, script)).and_then(|mut checked| {
         if let Some(app) = &arguments.app {
             let script = read_script(app)?;
-            let (database, app) = load(&script)?;
+            let (database, app) = load(&script, &[], &[], Granularity::Cell)?;
             let robustness = Robustness::of(&database, &app)
                 .map_err(|error| format!("{}: {}", script.name, error.fields().message))?;
             let open = is_of(&certificate, &robustness);

@@ -10,11 +10,13 @@ use skew_model::{History, Level};
 use skew_server::script::Script;
 use skew_sql::app::App;
 use skew_sql::explore::{Behaviour, Client, Explored, Limits, explore};
-use skew_sql::session::{Client as Connected, Database, Options};
+use skew_sql::session::clock::STEADY;
+use skew_sql::session::{Client as Connected, Database, Granularity, Options};
 use skew_store::Recency;
 
 use crate::Ending;
-use crate::commands::serve::read_script;
+use crate::commands::robust::parse_mark;
+use crate::commands::serve::{GranularityArgument, read_script};
 use crate::output;
 
 /// The levels that are explored unless one is asked for, weakest first.
@@ -54,6 +56,14 @@ pub(crate) struct Arguments {
     #[arg(short, long = "level", value_name = "LEVEL")]
     levels: Vec<Level>,
 
+    /// Run this program serializably, whatever its comment says (repeatable)
+    #[arg(long = "mark", value_name = "PROGRAM=ser", value_parser = parse_mark)]
+    marks: Vec<String>,
+
+    /// Whether transactions conflict about columns or about whole rows
+    #[arg(long, value_enum, default_value_t = GranularityArgument::Cell)]
+    granularity: GranularityArgument,
+
     /// Show every behaviour, not only those that break an invariant
     #[arg(long)]
     all: bool,
@@ -82,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let mut anomalous: Option<(Level, History)> = None;
     let mut seen: Vec<(Behaviour, Vec<Level>)> = Vec::new();
     for &level in levels {
-        let (database, app) = load_with(&script, &arguments.first)?;
+        let (database, app) = load(&script, &arguments.first, &arguments.marks, arguments.granularity.into())?;
         let explored = explore(&database, &app, &client, level, limits).map_err(|error| {
             let fields = error.fields();
             format!("{}: {} ({})", arguments.file.display(), fields.message, fields.code)
@@ -132,15 +142,16 @@ fn counted(histories: usize) -> String {
     if histories == 1 { "1 history".to_owned() } else { format!("{histories} histories") }
 }
 
-/// A database with the application in it.
-pub(crate) fn load(script: &Script) -> Result<(Database, App), String> {
-    load_with(script, &[])
-}
-
-/// A database with the application in it, after some more statements.
-pub(crate) fn load_with(script: &Script, first: &[String]) -> Result<(Database, App), String> {
-    let database = Database::new(Options { recency: Recency::None, ..Options::default() });
-    let mut connection = database.connect(Connected::new("postgres", "explore"));
+/// A database with the application in it, after some more statements; some programs run serializably.
+pub(crate) fn load(
+    script: &Script,
+    first: &[String],
+    serializable: &[String],
+    granularity: Granularity,
+) -> Result<(Database, App), String> {
+    let database = Database::new(Options { recency: Recency::None, granularity, ..Options::default() });
+    let client = Connected { clock: Some(STEADY), ..Connected::new("postgres", "explore") };
+    let mut connection = database.connect(client);
     script.run(&mut connection).map_err(|failed| failed.to_string())?;
     for statement in first {
         let more = Script { name: "--first".into(), text: statement.as_str().into() };
@@ -148,8 +159,21 @@ pub(crate) fn load_with(script: &Script, first: &[String]) -> Result<(Database, 
     }
     drop(connection);
     database.checkpoint().map_err(|error| error.fields().message.clone())?;
-    let app = App::of(&database.catalog()).map_err(|error| format!("{}: {}", script.name, error.fields().message))?;
+    let mut app =
+        App::of(&database.catalog()).map_err(|error| format!("{}: {}", script.name, error.fields().message))?;
+    for name in serializable {
+        let Some(program) = app.programs.iter_mut().find(|program| program.name == *name) else {
+            return Err(no_program(name, &app));
+        };
+        program.level = Some(Level::Ser);
+    }
     Ok((database, app))
+}
+
+/// A name that is nobody's, and those that are.
+pub(crate) fn no_program(name: &str, app: &App) -> String {
+    let names: Vec<&str> = app.programs.iter().map(|program| program.name.as_str()).collect();
+    format!("there is no program {name}; there are {}", names.join(", "))
 }
 
 fn invariants(app: &App, explored: &Explored, broken: &[&Behaviour]) -> String {

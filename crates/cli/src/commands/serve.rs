@@ -141,9 +141,18 @@ enum ChoiceArgument {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum GranularityArgument {
+pub(crate) enum GranularityArgument {
     Cell,
     Row,
+}
+
+impl From<GranularityArgument> for Granularity {
+    fn from(argument: GranularityArgument) -> Granularity {
+        match argument {
+            GranularityArgument::Cell => Granularity::Cell,
+            GranularityArgument::Row => Granularity::Row,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -267,10 +276,7 @@ fn options(arguments: &Arguments) -> Options {
             ChoiceArgument::Postgres => ChoiceKind::Postgres,
         },
         seed: arguments.seed.unwrap_or_else(any_seed),
-        granularity: match arguments.granularity {
-            GranularityArgument::Cell => Granularity::Cell,
-            GranularityArgument::Row => Granularity::Row,
-        },
+        granularity: arguments.granularity.into(),
         constraints: match arguments.constraints {
             ConstraintsArgument::Strong => Constraints::Strong,
             ConstraintsArgument::Weak => Constraints::Weak,

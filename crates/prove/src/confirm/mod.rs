@@ -37,6 +37,7 @@ use self::arguments::Case;
 use self::model::Start;
 use self::search::Ground;
 pub use self::steps::Executed;
+use crate::robust::{Dependencies, Question};
 use crate::smt::model::Model;
 use crate::summary::Summary;
 use crate::suspect::Suspect;
@@ -158,10 +159,13 @@ impl Found {
     }
 
     /// The command that shows it again.
-    pub fn command(&self, file: &str) -> String {
+    pub fn command(&self, file: &str, question: &Question) -> String {
         let setup: String = self.setup.iter().map(|statement| format!(" --first {}", shell(statement))).collect();
+        let marks: String =
+            question.serializable.iter().map(|name| format!(" --mark {}", shell(&format!("{name}=ser")))).collect();
+        let rows = if question.dependencies == Dependencies::Rows { " --granularity row" } else { "" };
         let level = client::run_at(self.level);
-        format!("skew explore {file}{setup} --client {} --level {level}", shell(&self.client_text()))
+        format!("skew explore {file}{setup}{marks}{rows} --client {} --level {level}", shell(&self.client_text()))
     }
 
     /// The same on a PostgreSQL that holds the application: statements, each with the session that it goes to (`-- T1`), in

@@ -10,6 +10,7 @@ use skew_sql::app::App;
 use skew_sql::catalog::Oid;
 use skew_sql::error::Result;
 use skew_sql::explore::{Watch, record, run};
+use skew_sql::session::clock::STEADY;
 use skew_sql::session::guide::Guide;
 use skew_sql::session::{Client, Database};
 
@@ -165,7 +166,8 @@ impl<'a> Ground<'a> {
     fn copy_with(&self, statements: &[String]) -> Result<(Database, Vec<String>)> {
         let database = self.database.copy()?;
         database.begin_guided_run(Level::Ser, Arc::new(Mutex::default()))?;
-        let mut connection = database.connect(Client::new("postgres", "robust"));
+        let client = Client { clock: Some(STEADY), ..Client::new("postgres", "robust") };
+        let mut connection = database.connect(client);
         let is_done = |statement: &&String| rows::query(&mut connection, statement).is_ok();
         let done = statements.iter().filter(is_done).cloned().collect();
         drop(connection);

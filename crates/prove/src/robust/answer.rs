@@ -101,7 +101,8 @@ pub enum Argument {
 }
 
 impl Robustness {
-    /// What is known about a level. Runs that were found at stronger levels are runs of this one, too.
+    /// What is known about a level. Runs that were found at stronger levels are runs of this one, too; other than at `mvrc`,
+    /// where who has waited for a lock sees in its next statement what it has waited for.
     pub fn answer(
         &self,
         database: &Database,
@@ -119,7 +120,8 @@ impl Robustness {
         if question.axioms.is_none() && question.asks_about(summary).iter().all(is_serializable) {
             return Ok(answer);
         }
-        answer.found = stronger.iter().filter(|(_, found)| found.level.implies(level)).cloned().collect();
+        let is_of_this = |found: &Found| found.level == level || (found.level.implies(level) && level != Level::Mvrc);
+        answer.found = stronger.iter().filter(|(_, found)| is_of_this(found)).cloned().collect();
         let app = with_levels(app, question);
         let mut trial = Trial { database, app: &app, effort, answer, started };
         let limit = match self.ask_graph(level, question, effort.engine) {

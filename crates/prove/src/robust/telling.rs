@@ -14,7 +14,7 @@ use crate::confirm::Found;
 use crate::graph::{Graph, Writers};
 use crate::robust::answer::{Answer, Argument, Verdict};
 use crate::robust::words::about;
-use crate::robust::{Question, Robustness};
+use crate::robust::{Dependencies, Question, Robustness};
 use crate::summary::{Access, Summary, TermId};
 use crate::suspect::{EdgeKind, Suspect};
 
@@ -28,6 +28,7 @@ impl Robustness {
             file: file.to_owned(),
             programs: self.once.programs.iter().map(|program| program_of(program, question)).collect(),
             sessions: question.sessions,
+            rows: question.dependencies == Dependencies::Rows,
             approximations: self.approximations(),
             uncalled: self.each_statement.uncalled.clone(),
             dependencies: dependencies(&self.each_statement, question.time),
@@ -42,7 +43,7 @@ impl Robustness {
                 let name = (run.level, run.client_text());
                 let at = known.iter().position(|one| *one == name).unwrap_or_else(|| {
                     known.push(name);
-                    report.runs.push(run_of(file, self.summary(run.level), suspect, run));
+                    report.runs.push(run_of(file, question, self.summary(run.level), suspect, run));
                     known.len() - 1
                 });
                 found.push(at);
@@ -204,7 +205,7 @@ fn cycle_of(summary: &Summary, suspect: &Suspect) -> RobustCycle {
     RobustCycle { line: suspect.cycle(summary), edges: edges.collect() }
 }
 
-fn run_of(file: &str, summary: &Summary, suspect: &Suspect, found: &Found) -> FoundRun {
+fn run_of(file: &str, question: &Question, summary: &Summary, suspect: &Suspect, found: &Found) -> FoundRun {
     let verdict = check(&found.history, Level::Ser);
     // If not all calls are needed, or others conflict, what was found is not what was looked for.
     let is_whole = found.calls.len() == suspect.calls.len()
@@ -220,7 +221,7 @@ fn run_of(file: &str, summary: &Summary, suspect: &Suspect, found: &Found) -> Fo
         client: found.client_text(),
         history: found.history.to_string(),
         core: core.to_string(),
-        replay: found.command(file),
+        replay: found.command(file, question),
         psql: found.postgres_script().ok(),
         saved: None,
     }

@@ -1,6 +1,6 @@
 //! Whether a row is there, by what earlier statements of a path have found.
 
-use skew_sql::catalog::{Catalog, ForeignKey, Timing};
+use skew_sql::catalog::{Catalog, ForeignKey, Oid, Timing};
 
 use super::facts::{Facts, TableFacts};
 use super::terms::State;
@@ -20,6 +20,9 @@ impl State {
         let table = facts.table(asked.table)?;
         let key: Option<Key> = table.key.iter().map(|column| Some((*column, asked.value_of(*column)?))).collect();
         let key = key.filter(|key| !key.is_empty())?;
+        if self.refers_to_missing(access, table, facts) {
+            return Some(Outcome::Missing);
+        }
         let known = self.found_before(access, &key, table, facts).or_else(|| {
             let refers = !table.deleted && self.is_referred_to(access, &key, table, facts);
             refers.then_some(Outcome::Found)
@@ -104,6 +107,16 @@ impl State {
         })
     }
 
+    /// Whether a row that is looked for would refer to one that is not there, and never is.
+    fn refers_to_missing(&self, access: usize, table: &TableFacts, facts: &Facts) -> bool {
+        let child = &self.accesses[access];
+        // NULL refers to nothing, and no row is found by it.
+        let is_given = |own: &usize| child.value_of(*own).is_some() || table.not_null[*own];
+        table.references.iter().any(|(columns, parent, parent_columns)| {
+            columns.iter().all(is_given) && self.has_missed(access, (columns, *parent, parent_columns), facts)
+        })
+    }
+
     /// Whether an insert refers to a row that is not there, and so fails at the end of its statement: the way has looked for
     /// that row by its key and has not found it, and rows of its table neither come nor go. (Where they go, an update may
     /// bring one back at weak levels. What is checked later may have gone again by then.)
@@ -118,28 +131,36 @@ impl State {
 
     fn refers_to_nothing(&self, insert: usize, key: &ForeignKey, facts: &Facts) -> bool {
         let child = &self.accesses[insert];
-        let (Some(table), Some(parent)) = (facts.table(child.table), facts.table(key.parent)) else { return false };
+        let Some(table) = facts.table(child.table) else { return false };
         // NULL refers to nothing, unless that fails, too.
         let is_given = |own: &usize| {
             let is_required = table.not_null.get(*own).copied().unwrap_or(false);
             child.value_of(*own).is_some_and(|value| is_required || self.cannot_be_null(value, facts))
         };
+        key.columns.iter().all(is_given)
+            && self.has_missed(insert, (&key.columns, key.parent, &key.parent_columns), facts)
+    }
+
+    /// Whether the way has looked before for the row that an access refers to by some columns, and has not found it, in a table
+    /// whose rows neither come nor go.
+    fn has_missed(&self, child: usize, reference: (&[usize], Oid, &[usize]), facts: &Facts) -> bool {
+        let (columns, parent, parent_columns) = reference;
+        let Some(table) = facts.table(parent).filter(|table| table.is_fixed()) else { return false };
         let refers = |(column, value): &(usize, TermId)| {
-            let own = key.parent_columns.iter().position(|other| other == column).map(|at| key.columns[at]);
-            parent.key.contains(column)
-                && own.is_some_and(|own| child.value_of(own) == Some(*value))
+            let own = parent_columns.iter().position(|other| other == column).map(|at| columns[at]);
+            table.key.contains(column)
+                && own.is_some_and(|own| self.accesses[child].value_of(own) == Some(*value))
                 && !self.terms[*value].looped
         };
-        let is_missing = |access: &Access| {
+        self.accesses[..child].iter().any(|access| {
             let is_sure = !access.conditional && !access.looped && access.plain && access.filtered.is_empty();
-            access.table == key.parent
+            access.table == parent
                 && access.kind != AccessKind::Insert
                 && access.outcome == Outcome::Missing
                 && is_sure
                 && !access.row.is_empty()
                 && access.row.iter().all(refers)
-        };
-        parent.is_fixed() && key.columns.iter().all(is_given) && self.accesses[..insert].iter().any(is_missing)
+        })
     }
 
     /// Whether a column of the row that an access has found has a value, which is not NULL.

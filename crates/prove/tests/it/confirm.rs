@@ -5,6 +5,7 @@ use std::time::Duration;
 use skew_check::check;
 use skew_model::{Anomaly, Level};
 use skew_prove::confirm::{Confirmation, Found, Limits, confirm};
+use skew_prove::robust::Question;
 use skew_prove::summary::build::Reading;
 use skew_prove::summary::{Outcome, Path, Summary, TermKind};
 use skew_prove::suspect::{Edge, EdgeKind, Place, Suspect, SuspectCall};
@@ -108,7 +109,7 @@ fn two_withdrawals_lose_an_update_below_snapshot_isolation() {
         assert_eq!(found.client_text(), "s1: withdraw(1, 1) | s2: withdraw(1, 1)");
         let command =
             format!("skew explore withdraw.sql --client 's1: withdraw(1, 1) | s2: withdraw(1, 1)' --level {level}");
-        assert_eq!(found.command("withdraw.sql"), command);
+        assert_eq!(found.command("withdraw.sql", &Question::default()), command);
         assert_eq!(found.tried.runs, 1, "the first run is the right one");
     }
 }
@@ -177,7 +178,7 @@ fn who_reads_only_sees_a_saving_without_the_check_before_it() {
     assert_eq!(found.client_text(), "s1: transact_saving('ann', 1) | s2: write_check('ann', 1) | s3: balance('ann')");
     let expected = "skew explore smallbank.sql --client \"s1: transact_saving('ann', 1) | s2: write_check('ann', 1) | \
         s3: balance('ann')\" --level si";
-    assert_eq!(found.command("smallbank.sql"), expected);
+    assert_eq!(found.command("smallbank.sql", &Question::default()), expected);
 }
 
 #[test]

@@ -62,7 +62,11 @@ fn rows_get_what_a_threshold_asks_for() {
     let text = format!("{LARGE}; INSERT INTO acct VALUES (1, 10), (2, 20)");
     let found = found(&text);
     assert!(found.setup.iter().any(|statement| statement.contains("acct")), "{:?}", found.setup);
-    assert!(found.command("bank.sql").contains(" --first '"), "{}", found.command("bank.sql"));
+    assert!(
+        found.command("bank.sql", &Question::default()).contains(" --first '"),
+        "{}",
+        found.command("bank.sql", &Question::default())
+    );
     has_a_run_with_these_rows(&text, &found);
 }
 

@@ -102,6 +102,7 @@ fn client(shared: &Shared, introduction: Introduction, waiting: Waiting, sink: &
         tell: Arc::new(move |message| sink.tell(message)),
         cluster,
         label: None,
+        clock: None,
     }
 }
 

@@ -162,6 +162,7 @@ impl SessionState {
     /// Opens a transaction with the connection's defaults.
     pub(crate) fn begin(&mut self, state: &State, block: Block) {
         let Ready { isolation, read_only, deferrable, .. } = self.settings.ready;
+        let began = self.begin_time();
         self.transaction = Some(Transaction {
             id: None,
             level: isolation.level(&state.options),
@@ -177,7 +178,7 @@ impl SessionState {
             constraint_modes: Vec::new(),
             settings_before: self.settings.clone(),
             local_settings: Vec::new(),
-            began: clock::now(),
+            began,
             epoch: state.epoch,
             notifications: Vec::new(),
             wrote: false,
@@ -273,6 +274,7 @@ impl Connection {
         let mut settings = Arc::new(Settings::default());
         let mut defaults = Defaults::default();
         settings::connect(&mut settings, &mut defaults, &client.settings);
+        let statement_time = client.clock.unwrap_or_else(clock::wall);
         let cancel = Cancel::new();
         let mailbox = Arc::new(Mailbox::default());
         let (identity, programs, seen) = {
@@ -309,7 +311,7 @@ impl Connection {
             sequence_values: FxHashMap::default(),
             last_sequence: None,
             affected: 0,
-            statement_time: clock::now(),
+            statement_time,
             reads: Reads::Any,
             tables: BoundTables::default(),
             programs,

@@ -13,7 +13,7 @@
 mod binding;
 pub(crate) mod changes;
 pub(crate) mod choices;
-pub(crate) mod clock;
+pub mod clock;
 pub mod connection;
 pub mod control;
 pub(crate) mod copy;
@@ -132,6 +132,9 @@ pub struct Client {
     pub label: Option<String>,
     /// How many bytes of stack the thread has that runs the statements: as deep can functions call functions.
     pub stack: usize,
+    /// When its next transaction begins, in microseconds since 2000-01-01 UTC; time stands still in it, and the one after it
+    /// begins a second later. `None`: it is what the clock on the wall says.
+    pub clock: Option<i64>,
 }
 
 /// The databases beside a connection's own: for CREATE DATABASE, DROP DATABASE and `pg_database`.
@@ -182,6 +185,7 @@ impl Client {
             label: None,
             // What threads have if nobody says.
             stack: 2 << 20,
+            clock: None,
         }
     }
 }

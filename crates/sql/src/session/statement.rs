@@ -12,7 +12,7 @@ use crate::session::cursors::Cursor;
 use crate::session::prepare::innermost;
 use crate::session::settings;
 use crate::session::transaction::{Block, Isolation};
-use crate::session::{Outcome, Prepared, clock, describe};
+use crate::session::{Outcome, Prepared, describe};
 use crate::storage::World;
 use crate::storage::locks::{Duration, Mode, Resource, TableMode};
 use crate::storage::world::Catalogued;
@@ -34,7 +34,7 @@ impl Connection {
     fn run(&mut self, statement: &Prepared, parameters: &[Datum], then: Then) -> Result<Outcome> {
         self.session.cancel.forget();
         self.ended = None;
-        self.session.statement_time = clock::now();
+        self.session.statement_time = self.session.now();
         let inner = self.database.inner.clone();
         let mut world = World::new(inner.hold(), &mut self.session);
         world.active(&statement.sql, true);

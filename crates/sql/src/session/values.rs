@@ -6,8 +6,8 @@ use crate::catalog::Catalog;
 use crate::error::{Result, SqlError};
 use crate::functions::{Env, Question, Settings};
 use crate::ir::Output;
+use crate::session::Format;
 use crate::session::connection::{Connection, SessionState};
-use crate::session::{Format, clock};
 use crate::types::{Datum, Type, Typed, binary, kind, text};
 
 impl Connection {
@@ -66,15 +66,15 @@ impl Env for Quiet<'_> {
     }
 
     fn transaction_time(&self) -> i64 {
-        self.session.transaction.as_ref().map_or_else(clock::now, |transaction| transaction.began)
+        self.session.transaction.as_ref().map_or_else(|| self.session.now(), |transaction| transaction.began)
     }
 
     fn statement_time(&self) -> i64 {
-        clock::now()
+        self.session.now()
     }
 
     fn clock_time(&self) -> i64 {
-        clock::now()
+        self.session.now()
     }
 
     fn random_bits(&mut self) -> u64 {

@@ -8,7 +8,6 @@ use crate::exec::{AccessRange, Context, Limits, LockOutcome, RowCursor, RowRef, 
 use crate::functions::{AdvisoryKey, Env, Question, Settings};
 use crate::ir::{Change, LockStrength, LockWait, SystemColumn};
 use crate::session::Message;
-use crate::session::clock;
 use crate::storage::World;
 use crate::storage::locks::{Asked, Duration, Mode, Resource};
 use crate::system::SystemTable;
@@ -112,7 +111,7 @@ impl Env for World<'_> {
     }
 
     fn clock_time(&self) -> i64 {
-        clock::now()
+        self.session.now()
     }
 
     fn random_bits(&mut self) -> u64 {

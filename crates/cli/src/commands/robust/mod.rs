@@ -28,12 +28,12 @@ use skew_prove::suspect::Suspect;
 use skew_server::script::Script;
 use skew_sql::app::App;
 use skew_sql::error::SqlError;
-use skew_sql::session::Database;
+use skew_sql::session::{Database, Granularity};
 
 use self::cache::Cache;
 use self::solver::SolverArguments;
 use crate::Ending;
-use crate::commands::explore::load;
+use crate::commands::explore::{load, no_program};
 use crate::commands::serve::read_script;
 use crate::output;
 use crate::progress::Progress;
@@ -155,7 +155,7 @@ enum Show {
     Summary,
 }
 
-fn parse_mark(word: &str) -> Result<String, String> {
+pub(crate) fn parse_mark(word: &str) -> Result<String, String> {
     match word.split_once('=') {
         Some((program, "ser")) => Ok(program.to_owned()),
         _ => Err("a mark reads PROGRAM=ser".to_owned()),
@@ -261,9 +261,13 @@ struct Asked {
 impl Asked {
     fn of(script: &Script, arguments: &Arguments) -> Result<Asked, String> {
         let name = &script.name;
-        let (database, app) = load(script)?;
+        let granularity = match arguments.dependencies {
+            DependenciesArgument::Columns => Granularity::Cell,
+            DependenciesArgument::Rows => Granularity::Row,
+        };
+        let (database, app) = load(script, &[], &[], granularity)?;
         if app.programs.is_empty() {
-            return Err(format!("{name} has no procedures; a transaction is a CREATE PROCEDURE … LANGUAGE plpgsql"));
+            return Err(format!("{name} has no procedures; a transaction is a CREATE PROCEDURE"));
         }
         let question = question(arguments, &app)?;
         let robustness = Robustness::of(&database, &app).map_err(|error| failed(name, &error))?;
@@ -273,11 +277,14 @@ impl Asked {
     fn report(&self, script: &Script, arguments: &Arguments) -> Result<RobustReport, String> {
         let name = &*script.name;
         // A level in the user's words is executed at the weakest one that reads once.
+        let mut asked = arguments.levels.clone();
+        asked.sort();
+        asked.dedup();
         let written = [if self.question.sessions { Level::Ra } else { Level::Ec }];
         let levels = match (&arguments.solver.level_file, arguments.levels.is_empty()) {
             (Some(_), _) => &written[..],
             (None, true) => &LEVELS[..],
-            (None, false) => &arguments.levels,
+            (None, false) => &asked[..],
         };
         let answers = self.answers(name, levels, arguments)?;
         if let Some(path) = &arguments.certificate {
@@ -315,8 +322,8 @@ impl Asked {
         let progress = Progress::new();
         let mut answers: Vec<Answer> = Vec::new();
         let mut found: Vec<(Suspect, Found)> = Vec::new();
-        // A run at `si` is one of all weaker levels, and found sooner than most of theirs.
-        let is_weaker = |level: &Level| *level != Level::Si && Level::Si.implies(*level);
+        // A run at `si` is one of all weaker levels that do not wait for locks, and found sooner than most of theirs.
+        let is_weaker = |level: &Level| ![Level::Si, Level::Mvrc].contains(level) && Level::Si.implies(*level);
         if levels.iter().all(is_weaker) && engine != Engine::Solver && self.question.axioms.is_none() {
             let quick = Effort { level: level / 4, all: false, engine: Engine::Graph, ..effort };
             effort.level -= quick.level;
@@ -353,8 +360,7 @@ fn question(arguments: &Arguments, app: &App) -> Result<Question, String> {
     let pairs = arguments.solver.pairs.iter().flat_map(|(one, other)| [one, other]);
     for mark in arguments.marks.iter().chain(pairs) {
         if !app.programs.iter().any(|program| program.name == *mark) {
-            let names: Vec<&str> = app.programs.iter().map(|program| program.name.as_str()).collect();
-            return Err(format!("there is no program {mark}; there are {}", names.join(", ")));
+            return Err(no_program(mark, app));
         }
     }
     Ok(Question {

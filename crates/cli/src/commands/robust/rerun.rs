@@ -10,10 +10,10 @@ use skew_prove::summary::build::Reading;
 use skew_server::script::Script;
 use skew_sql::app::App;
 use skew_sql::explore::{Client, Watch, run};
-use skew_sql::session::Database;
 use skew_sql::session::guide::{Guide, Seeing};
+use skew_sql::session::{Database, Granularity};
 
-use crate::commands::explore::load_with;
+use crate::commands::explore::load;
 
 /// So many runs may pass before the saved one comes.
 const MOST_RUNS: usize = 50_000;
@@ -25,12 +25,9 @@ pub(crate) fn rerun(name: &str, saved: &AppRun) -> Result<History, String> {
     let level: Level = saved.level.parse().map_err(|error| format!("{name}: {error}"))?;
     let expected = History::parse(&saved.history).map_err(|error| format!("{name}: `history`: {error}"))?;
     let script = Script { name: saved.file.as_str().into(), text: saved.app.as_str().into() };
-    let (database, mut app) = load_with(&script, &saved.setup).map_err(|error| format!("{name}: {error}"))?;
-    for program in &mut app.programs {
-        if saved.serializable.contains(&program.name) {
-            program.level = Some(Level::Ser);
-        }
-    }
+    let granularity = if saved.rows { Granularity::Row } else { Granularity::Cell };
+    let (database, app) =
+        load(&script, &saved.setup, &saved.serializable, granularity).map_err(|error| format!("{name}: {error}"))?;
     let client = Client { sessions: saved.sessions.clone() };
     let by_read = |own: Option<Level>| Reading::at(own.unwrap_or(level)) == Reading::EachStatement;
     let by_read = app.programs.iter().any(|program| by_read(program.level));

@@ -21,6 +21,7 @@ pub(super) fn save(report: &mut RobustReport, app: &str, folder: &Path) -> Resul
             app: app.to_owned(),
             level: run.level.clone(),
             serializable: serializable.clone(),
+            rows: report.rows,
             setup: run.setup.clone(),
             sessions: run.sessions.clone(),
             history: run.history.clone(),

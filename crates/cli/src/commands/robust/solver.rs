@@ -10,6 +10,8 @@ use skew_prove::smt::axioms::Axioms;
 use skew_prove::smt::solver::{Said, Solver, SolverKind};
 use skew_sql::app::App;
 
+use crate::commands::explore::no_program;
+
 #[derive(Args)]
 pub(super) struct SolverArguments {
     /// Ask about a level that is written in a file, instead of a named one
@@ -101,7 +103,7 @@ impl SolverArguments {
         let axioms = Axioms::parse(&text).map_err(|error| format!("{name}: {error}"))?;
         let is_there = |program: &&str| app.programs.iter().any(|known| known.name == *program);
         match axioms.programs().iter().find(|program| !is_there(program)) {
-            Some(program) => Err(format!("{name}: there is no program {program}")),
+            Some(program) => Err(format!("{name}: {}", no_program(program, app))),
             None => Ok(Some(axioms)),
         }
     }
