@@ -14,4 +14,7 @@ cargo build -q --release --manifest-path "$root/Cargo.toml" -p skew-cli
 # The test's binary, which is what is run again and again: it takes milliseconds, `cargo test` would take longer.
 test="$(cargo test -q --no-run --message-format=json --manifest-path "$here/Cargo.toml" --test checkout |
     sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')"
-exec "${CARGO_TARGET_DIR:-$root/target}/release/skew" test --runs 50 --isolation read-committed "$@" -- "$test"
+options=("$@")
+[[ " $* " == *" --runs"* ]] || options=(--runs 50 "${options[@]}")
+[[ " $* " == *" --isolation"* || " $* " == *" -i"* ]] || options=(--isolation read-committed "${options[@]}")
+exec "${CARGO_TARGET_DIR:-$root/target}/release/skew" test "${options[@]}" -- "$test"

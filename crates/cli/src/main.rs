@@ -15,7 +15,7 @@ use clap::{Parser, Subcommand};
 
 /// Is my application right on a database that is not serializable?
 #[derive(Parser)]
-#[command(name = "skew", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "skew", version, term_width = 120, arg_required_else_help = true)]
 #[command(after_help = "Exit codes: 0 holds, 1 violated, 2 bad input or usage, 3 unknown.")]
 struct Arguments {
     #[command(subcommand)]

@@ -72,7 +72,7 @@ impl Progress {
         }
         self.what.replace(what);
         if !self.terminal {
-            self.log(String::new);
+            self.log(|| "…".to_owned());
         }
     }
 

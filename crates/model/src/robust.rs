@@ -17,7 +17,7 @@ pub struct RobustReport {
     pub every_level: bool,
     /// What stands for more than it does.
     pub approximations: Vec<Approximated>,
-    /// Functions that change tables and that nothing else calls: they are not looked at.
+    /// Functions that look at tables or change them, and that nothing else calls: they are not looked at.
     pub uncalled: Vec<String>,
     /// Which programs can depend on which, and at what.
     pub dependencies: Vec<Dependency>,

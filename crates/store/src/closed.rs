@@ -265,12 +265,16 @@ impl Engine {
         for at in 0..self.running(txn).writes.len() {
             let key = self.running(txn).writes[at].key;
             if let Some(last) = self.versions.list(key).last().map(|last| last.writer) {
-                let (session, number) = self.place(last);
-                if self.before.row(txn)[session] < number {
-                    self.before.join(txn, last);
-                    self.before.row_mut(txn)[session] = number;
-                }
+                self.comes_after(txn, last);
             }
+        }
+    }
+
+    fn comes_after(&mut self, txn: Txn, other: Txn) {
+        let (session, number) = self.place(other);
+        if self.before.row(txn)[session] < number {
+            self.before.join(txn, other);
+            self.before.row_mut(txn)[session] = number;
         }
     }
 
@@ -297,6 +301,21 @@ impl Engine {
             let running = self.running_mut(txn);
             running.seen_next = running.seen_next.max(last).max(held);
             running.held.push((key, last, lock.kind));
+        }
+    }
+
+    /// Where the transaction looks at one state, who has written the key last is in it.
+    pub(crate) fn see_last(&mut self, txn: Txn, key: u32) {
+        let Some(last) = self.versions.list(key).last() else { return };
+        let (writer, position) = (last.writer, last.position);
+        match self.txn(txn).sight {
+            Sight::Prefix { .. } => {
+                let running = self.running_mut(txn);
+                running.seen = running.seen.max(position);
+                running.seen_next = running.seen_next.max(position);
+            }
+            Sight::CausesAndVersions => self.comes_after(txn, writer),
+            _ => {}
         }
     }
 

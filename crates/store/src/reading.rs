@@ -69,6 +69,14 @@ impl<V: Clone> Store<V> {
         Ok(())
     }
 
+    /// The transaction sees who has written the key last, without reading it: [`Store::may_read_latest`] says whether it
+    /// can. Where statements look at states of their own this says nothing.
+    pub fn see_latest(&mut self, txn: TxnId, key: Key) -> Result<(), Error> {
+        self.must_be_open(txn)?;
+        self.engine.see_last(txn.0, key.0);
+        Ok(())
+    }
+
     /// What the statement has read of so many keys, from this one on, does not count any more: it has looked without
     /// making use of it, or it looks again under the lock of their row. What it has read under locks, and of its
     /// transaction's own writes, stands.

@@ -109,17 +109,28 @@ fn told(arguments: &Arguments, certificate: &Certificate, checked: &Checked, out
     for (one, other) in &certificate.pairs {
         let _ = writeln!(out, "  if {one} and {other} are serializable with each other");
     }
+    if certificate.rows {
+        let _ = writeln!(out, "  if transactions conflict about whole rows");
+    }
+    for axiom in certificate.axioms.iter().flat_map(|axioms| axioms.lines()) {
+        let _ = writeln!(out, "  if {axiom}");
+    }
+    // A level in words has no name, and stands under that of another one.
+    let at = |levels: &[&str]| match &certificate.axioms {
+        Some(_) => "under these conditions".to_owned(),
+        None => format!("at {}", levels.join(", ")),
+    };
     let (believed, known): (Vec<&str>, Vec<&str>) =
         checked.levels.iter().map(String::as_str).partition(|level| checked.believed.iter().any(|one| one == level));
     if !known.is_empty() {
-        let _ = writeln!(out, "{name}: every run is serializable at {}", known.join(", "));
+        let _ = writeln!(out, "{name}: every run is serializable {}", at(&known));
     }
     if !believed.is_empty() {
         let _ = writeln!(
             out,
-            "{name}: not known at {}: that the solver was asked the right questions is only believed (--app {} makes them \
+            "{name}: not known {}: that the solver was asked the right questions is only believed (--app {} makes them \
              again)",
-            believed.join(", "),
+            at(&believed),
             certificate.file
         );
     }

@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     #[arg(long = "mark", value_name = "PROGRAM=ser", value_parser = parse_mark)]
     marks: Vec<String>,
 
-    /// Whether transactions conflict about columns or about whole rows
+    /// What two transactions conflict on
     #[arg(long, value_enum, default_value_t = GranularityArgument::Cell)]
     granularity: GranularityArgument,
 
@@ -91,12 +91,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     );
     let mut anomalous: Option<(Level, History)> = None;
     let mut seen: Vec<(Behaviour, Vec<Level>)> = Vec::new();
+    let mut failed: Vec<String> = Vec::new();
     for &level in levels {
         let (database, app) = load(&script, &arguments.first, &arguments.marks, arguments.granularity.into())?;
         let explored = explore(&database, &app, &client, level, limits).map_err(|error| {
             let fields = error.fields();
             format!("{}: {} ({})", arguments.file.display(), fields.message, fields.code)
         })?;
+        for failure in always_failed(&explored, &client) {
+            if failure.is_mistake {
+                return Err(format!("{}: {}", arguments.file.display(), failure.text));
+            }
+            if !failed.contains(&failure.text) {
+                failed.push(failure.text);
+            }
+        }
         let broken: Vec<&Behaviour> = explored.behaviours.iter().filter(|one| !one.broken.is_empty()).collect();
         let words = invariants(&app, &explored, &broken);
         let is_not_serializable = |history: &&History| !check(history, Level::Ser).holds();
@@ -127,6 +136,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
             }
         }
     }
+    for failure in &failed {
+        let _ = writeln!(out, "\nnote: in every run at a level, {failure}");
+    }
     for (behaviour, levels) in &seen {
         out.push_str(&behaviour_words(levels, behaviour));
     }
@@ -136,6 +148,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     }
     output::write(None, &out)?;
     Ok(ending)
+}
+
+/// A call that fails in every run of a level.
+struct AlwaysFailed {
+    text: String,
+    /// It cannot be called so: there is no such procedure, or it is no SQL.
+    is_mistake: bool,
+}
+
+fn always_failed(explored: &Explored, client: &Client) -> Vec<AlwaysFailed> {
+    let Some((first, rest)) = explored.behaviours.split_first() else { return Vec::new() };
+    let always = first.failed.iter().filter(|failure| rest.iter().all(|other| other.failed.contains(failure)));
+    let calls = || client.sessions.iter().flat_map(|(name, calls)| calls.iter().map(move |call| (name, call)));
+    // PostgreSQL's class of errors in what was written.
+    let is_mistake = |failure: &str| calls().any(|(name, call)| failure.starts_with(&format!("{name}: {call}: 42")));
+    always.map(|failure| AlwaysFailed { text: failure.clone(), is_mistake: is_mistake(failure) }).collect()
 }
 
 fn counted(histories: usize) -> String {

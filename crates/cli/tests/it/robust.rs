@@ -323,3 +323,71 @@ fn a_procedure_with_a_thousand_branches_may_do_anything() {
     assert!(done.out.contains("with more statements than can be told apart may read and write"), "{}", done.out);
     assert!(!done.out.contains("si    robust"), "{}", done.out);
 }
+
+const BANK: &[u8] = b"CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL);
+    CREATE TABLE entry (account int, amount int, at timestamptz NOT NULL DEFAULT now());
+    INSERT INTO account VALUES (1, 60), (2, 60);
+    CREATE PROCEDURE withdraw(acct int, amount int) LANGUAGE plpgsql AS $$
+    BEGIN
+      IF (SELECT sum(balance) FROM account) >= amount THEN
+        UPDATE account SET balance = balance - amount WHERE id = acct;
+        INSERT INTO entry (account, amount) VALUES (acct, -amount);
+      END IF;
+    END $$;
+    CREATE PROCEDURE deposit(acct int, amount int) LANGUAGE sql AS $$
+      UPDATE account SET balance = balance + amount WHERE id = acct $$;";
+
+#[test]
+fn what_time_it_was_is_the_same_when_a_run_is_replayed() {
+    let (app, runs) = (file("clock.sql", BANK), folder("clock"));
+    let found = skew(&["robust", &app, "--level", "si", "--save", &runs, "--no-cache"]);
+    assert_eq!(found.code, 1, "{}", found.out);
+    assert!(found.out.contains("entry["), "{}", found.out);
+    let replay = found.out.lines().find_map(|line| line.trim().strip_prefix("= replay  skew replay ")).expect("a file");
+    let again = skew(&["replay", replay]);
+    assert_eq!(again.code, 1, "{}{}", again.out, again.err);
+}
+
+#[test]
+fn the_order_in_which_levels_are_asked_about_does_not_matter() {
+    let app = file("order.sql", BANK);
+    let ask = |levels: [&str; 2]| {
+        skew(&["robust", &app, "--level", levels[0], "--level", levels[1], "--no-cache", "--engine", "graph"]).out
+    };
+    assert_eq!(ask(["si", "mvrc"]), ask(["mvrc", "si"]));
+}
+
+#[test]
+fn a_command_that_replays_says_who_is_serializable_and_what_conflicts() {
+    let app = file("marked.sql", BANK);
+    let options = ["--mark", "deposit=ser", "--dependencies", "rows", "--level", "si", "--no-cache"];
+    let found = skew(&[&["robust", &app][..], &options].concat());
+    assert_eq!(found.code, 1, "{}", found.out);
+    assert!(found.out.contains(" --mark 'deposit=ser' --granularity row --client "), "{}", found.out);
+    assert!(found.out.contains("note: PostgreSQL's SERIALIZABLE protects less than `ser`"), "{}", found.out);
+    let explored = skew(&["explore", &app, "--mark", "nobody=ser", "--client", "deposit(1, 1)"]);
+    assert_eq!(explored.code, 2);
+    assert!(explored.err.contains("there is no program nobody; there are deposit, withdraw"), "{}", explored.err);
+}
+
+#[test]
+fn a_call_that_cannot_be_made_is_no_success() {
+    let app = file("calls.sql", BANK);
+    for (call, why) in [("nosuch(1)", "42883"), ("withdraw(1)", "42883"), ("SELECT 1 FROM nowhere", "42P01")] {
+        let explored = skew(&["explore", &app, "--client", call, "--level", "si"]);
+        assert_eq!(explored.code, 2, "{call}: {}", explored.out);
+        assert!(explored.err.contains(why), "{call}: {}", explored.err);
+    }
+    let fails = skew(&["explore", &app, "--client", "SELECT 1 / 0", "--level", "si"]);
+    assert_eq!(fails.code, 0, "{}", fails.err);
+    assert!(fails.out.contains("note: in every run at a level, s1: SELECT 1 / 0: 22012"), "{}", fails.out);
+}
+
+#[test]
+fn who_asks_for_a_certificate_and_gets_none_is_told() {
+    let certificate = folder("none") + "/none.cert.json";
+    let app = file("none.sql", BANK);
+    let none = skew(&["robust", &app, "--level", "ser", "--certificate", &certificate]);
+    assert_eq!(none.code, 3, "{}", none.out);
+    assert!(none.err.contains("there is nothing to certify"), "{}", none.err);
+}

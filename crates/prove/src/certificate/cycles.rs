@@ -476,10 +476,11 @@ fn comes_or_goes_between(way: &Way, hit: &Access, (at, asked): (usize, &Access))
     })
 }
 
-/// The access, if it hits a row for sure: it writes, or the dependency is about a column of a row that it has picked.
+/// The access, if it hits a row for sure: it writes, or the dependency is about columns of a row that it has picked, and not
+/// about whether it is there.
 fn hits(at: usize, access: &Access, edge: &Edge, by_writing: bool) -> Option<usize> {
     let writes = by_writing && !access.writes.is_empty();
     // What is read stays read if what was written is undone.
-    let columns = edge.picked && !access.undoable && edge.cells.iter().any(Option::is_some);
+    let columns = edge.picked && !access.undoable && !edge.cells.is_empty() && edge.cells.iter().all(Option::is_some);
     (writes || columns).then_some(at)
 }

@@ -40,6 +40,10 @@ pub(super) fn script(found: &Found) -> Result<String, String> {
     if !(0..ordered.len()).all(are_apart) {
         return Err("two change one row without seeing each other, which PostgreSQL does not let them".to_owned());
     }
+    let may_fail = |at: usize| (looks[at]..at).any(|unseen| may_lock(found, ordered[at].id, &rows[unseen]));
+    if (0..ordered.len()).any(may_fail) {
+        return Err("one locks rows that another one may have changed, which PostgreSQL does not let it".to_owned());
+    }
     let mut out = setup;
     for (commits, next) in ordered.iter().enumerate() {
         for (other, _) in ordered.iter().zip(&looks).filter(|(_, after)| **after == commits) {
@@ -55,6 +59,19 @@ pub(super) fn script(found: &Found) -> Result<String, String> {
         let _ = writeln!(out, "CALL {}; {mark}\nCOMMIT; {mark}", next.call);
     }
     Ok(out + &finally)
+}
+
+/// Whether a transaction may have locked one of these rows: a statement names its table and says FOR UPDATE or FOR SHARE.
+fn may_lock(found: &Found, txn: TxnId, rows: &BTreeSet<String>) -> bool {
+    let mut statements = found.executed.iter().filter(|step| step.txn == txn).map(|step| step.block.to_uppercase());
+    statements.any(|statement| {
+        let words: Vec<&str> = statement.split_whitespace().collect();
+        let locks = words
+            .windows(2)
+            .any(|two| two[0] == "FOR" && ["UPDATE", "NO", "SHARE", "KEY"].iter().any(|word| two[1].starts_with(word)));
+        let tables = rows.iter().filter_map(|row| row.split('[').next());
+        locks && tables.into_iter().any(|table| statement.contains(&table.to_uppercase()))
+    })
 }
 
 /// What the sessions read when all have committed.

@@ -26,6 +26,13 @@ pub struct Dependency {
     pub equal: Vec<(TermId, TermId)>,
 }
 
+impl Dependency {
+    /// Whether who reads has found the row: it has picked it, and they do not meet at whether it is there.
+    pub fn tells_of_a_row(&self) -> bool {
+        self.picked && !self.cells.is_empty() && !self.cells.contains(&Cell::Existence)
+    }
+}
+
 /// The accesses to each table: the node, and the place in its path.
 pub(super) type Accesses = BTreeMap<Oid, Vec<(usize, usize)>>;
 

@@ -6,7 +6,7 @@ use crate::graph::classes::{Classes, surely_inserts};
 use crate::graph::edges::Dependency;
 use crate::graph::rules::{Back, Exclusion};
 use crate::graph::search::{Chain, FIRST, HERE, SECOND};
-use crate::summary::{Access, Cell, Outcome, Path, TermId};
+use crate::summary::{Access, Outcome, Path, TermId};
 
 /// Values of T1 and of another transaction that are not all the same: both would write one row, and who is left of the way
 /// behind was not excluded. What others have in common with a transaction is not the same as T1's, either.
@@ -178,12 +178,11 @@ pub(super) fn meet(one: &Access, other: &Access) -> bool {
     one.writes.intersection(&other.writes).next().is_some()
 }
 
-/// An access that hits a row for sure, because a dependency is about more than whether the row is there, or because it
-/// writes.
+/// An access that hits a row for sure, because a dependency is about its columns, or because it writes. (Who depends on
+/// whether a row is there may have missed it.)
 pub(super) fn hit(path: &Path, access: usize, edge: &Dependency, writes: bool) -> Vec<usize> {
     let writes = writes && !path.accesses[access].writes.is_empty();
     // What is read stays read if what was written is undone.
     let undone = path.accesses[access].undoable;
-    let columns = edge.picked && !undone && edge.cells.iter().any(|cell| matches!(cell, Cell::Column(_)));
-    if writes || columns { vec![access] } else { Vec::new() }
+    if writes || (edge.tells_of_a_row() && !undone) { vec![access] } else { Vec::new() }
 }

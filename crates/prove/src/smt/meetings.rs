@@ -366,8 +366,7 @@ fn surely_inserts(access: &Access) -> bool {
 /// Whether the accesses of a dependency have found the row at which they meet: they write it, or have read a column. Of one
 /// that may be left out, or undone after an error, reading says nothing about what it has written.
 pub(super) fn hits_of(edge: &Dependency, from: &Access, to: &Access) -> (bool, bool) {
-    let reads_column = edge.picked && edge.cells.iter().any(|cell| matches!(cell, Cell::Column(_)));
-    let reads = |access: &Access| reads_column && !access.conditional;
+    let reads = |access: &Access| edge.tells_of_a_row() && !access.conditional;
     let writes = |access: &Access| !access.writes.is_empty();
     match edge.kind {
         EdgeKind::WriteRead => (writes(from), reads(to)),

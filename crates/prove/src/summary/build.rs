@@ -137,7 +137,7 @@ impl Summary {
             let stays = |column: usize| table.is_some_and(|table| table.is_constant(column));
             access.plain &= access.filtered.is_empty() && access.row.iter().all(|(column, _)| stays(*column));
         }
-        let uncalled = uncalled(&facts, &catalog);
+        let uncalled = uncalled(&facts, &catalog, &app.invariants);
         Ok(Summary { programs, facts, uncalled })
     }
 }
@@ -259,15 +259,16 @@ pub(super) fn named(text: &str, facts: &Facts, catalog: &Catalog) -> Option<Stri
     touching.find(|function| mentions(text, &function.name)).map(|function| function.name.to_string())
 }
 
-/// Functions that change tables and whose names no other body mentions.
-fn uncalled(facts: &Facts, catalog: &Catalog) -> Vec<String> {
+/// Functions that look at tables or change them, whose names no other body mentions; invariants aside.
+fn uncalled(facts: &Facts, catalog: &Catalog, invariants: &[String]) -> Vec<String> {
     let is_called = |function: &UserFunction| {
         let mut others = catalog.functions.values().filter(|other| other.oid != function.oid);
         others.any(|other| mentions(&other.body, &function.name))
     };
     let functions = catalog.functions.values().filter(|function| {
         let is_own = !function.procedure && !matches!(function.returns, Returns::Trigger);
-        is_own && facts.footprints.writes(function.oid) && !is_called(function)
+        let is_invariant = invariants.iter().any(|invariant| mentions(invariant, &function.name));
+        is_own && !facts.footprints.touches_nothing(function.oid) && !is_invariant && !is_called(function)
     });
     let mut names: Vec<String> = functions.map(|function| function.name.to_string()).collect();
     names.sort();

@@ -60,12 +60,6 @@ impl Site {
 }
 
 impl Footprints {
-    /// Whether a function may write to a table.
-    pub(super) fn writes(&self, function: Oid) -> bool {
-        let footprint = self.functions.get(&function);
-        footprint.is_none_or(|footprint| footprint.tables.values().any(|(_, writes)| !writes.is_empty()))
-    }
-
     /// Whether a function touches no table for sure.
     pub(super) fn touches_nothing(&self, function: Oid) -> bool {
         self.functions.get(&function).is_some_and(|footprint| footprint.tables.is_empty())

@@ -43,7 +43,7 @@ pub struct Summary {
     pub programs: Vec<Program>,
     /// What the schema and all programs together say about tables.
     pub facts: Facts,
-    /// Functions that change tables and that nothing else calls.
+    /// Functions that look at tables or change them, and that nothing else calls.
     pub uncalled: Vec<String>,
 }
 

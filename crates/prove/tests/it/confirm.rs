@@ -5,12 +5,14 @@ use std::time::Duration;
 use skew_check::check;
 use skew_model::{Anomaly, Level};
 use skew_prove::confirm::{Confirmation, Found, Limits, confirm};
-use skew_prove::robust::Question;
+use skew_prove::robust::answer::{Effort, Engine, Verdict};
+use skew_prove::robust::{Dependencies, Question, Robustness};
 use skew_prove::summary::build::Reading;
 use skew_prove::summary::{Outcome, Path, Summary, TermKind};
 use skew_prove::suspect::{Edge, EdgeKind, Place, Suspect, SuspectCall};
+use skew_sql::session::Granularity;
 
-use crate::{example, load};
+use crate::{example, load, load_by};
 
 const LIMITS: Limits = Limits { runs: 400, time: Duration::from_secs(300) };
 
@@ -323,4 +325,60 @@ s2 t5 @mvrc  r "u[1].v"=1<t3
 fn who_reads_in_the_end_is_not_what_is_wrong() {
     let reason = not_found(BLIND, Level::Mvrc, "copy copy; 1 ww 2 u; 2 ww 1 u; 1.b = 2.b");
     assert_eq!(reason, "with 3 choices of arguments, every run at mvrc is serializable");
+}
+
+/// Two withdrawals that wait for each other at the customer's row. Where all statements look at one state, waiting does not
+/// help; where each looks at its own, the second one sees the first. So a run at `si` is none at `mvrc`.
+#[test]
+fn who_has_waited_for_a_lock_sees_more_at_mvrc() {
+    let text = "CREATE TABLE customer (id int PRIMARY KEY);
+        CREATE TABLE account
+          (id int PRIMARY KEY, customer int NOT NULL REFERENCES customer (id), balance int NOT NULL);
+        INSERT INTO customer VALUES (1), (2);
+        INSERT INTO account VALUES (1, 1, 100), (2, 1, 50), (3, 2, 70);
+        CREATE PROCEDURE withdraw(c int, acc int, amount int) LANGUAGE plpgsql AS $$
+        DECLARE total int;
+        BEGIN
+          PERFORM 1 FROM customer WHERE id = c FOR UPDATE;
+          SELECT sum(balance) INTO total FROM account WHERE customer = c;
+          IF total >= amount THEN
+            UPDATE account SET balance = balance - amount WHERE id = acc AND customer = c;
+          END IF;
+        END $$";
+    let (database, app) = load(text);
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    let answer = |level: Level, stronger: &[(Suspect, Found)]| {
+        let effort = Effort { engine: Engine::Graph, ..Effort::default() };
+        robustness.answer(&database, &app, level, &Question::default(), stronger, effort).expect("it answers")
+    };
+    let si = answer(Level::Si, &[]);
+    assert_eq!(si.verdict, Verdict::NotRobust);
+    let pc = answer(Level::Pc, &si.found);
+    assert_eq!((pc.verdict, pc.found.len()), (Verdict::NotRobust, si.found.len()));
+    let mvrc = answer(Level::Mvrc, &si.found);
+    assert!(matches!(mvrc.verdict, Verdict::Robust { .. }), "{:?}", mvrc.verdict);
+}
+
+/// Two that change different columns of one row without seeing each other, which only conflicts about columns allow.
+#[test]
+fn runs_conflict_about_what_is_asked() {
+    let text = "CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL, frozen boolean NOT NULL);
+        INSERT INTO account VALUES (1, 10, false);
+        CREATE PROCEDURE freeze_it(acc int) LANGUAGE sql AS $$
+          UPDATE account SET frozen = true WHERE id = acc AND balance > 0 $$;
+        CREATE PROCEDURE spend(acc int) LANGUAGE sql AS $$
+          UPDATE account SET balance = 0 WHERE id = acc AND NOT frozen $$";
+    for (granularity, dependencies, found) in
+        [(Granularity::Cell, Dependencies::Columns, true), (Granularity::Row, Dependencies::Rows, false)]
+    {
+        let (database, app) = load_by(granularity, text);
+        let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+        let question = Question { dependencies, ..Question::default() };
+        let effort = Effort { engine: Engine::Graph, ..Effort::default() };
+        let answer = robustness.answer(&database, &app, Level::Si, &question, &[], effort).expect("it answers");
+        assert_eq!(answer.verdict == Verdict::NotRobust, found, "{:?}", answer.verdict);
+        for (_, run) in &answer.found {
+            assert!(run.postgres_script().is_err(), "PostgreSQL does not let them");
+        }
+    }
 }

@@ -15,12 +15,17 @@ mod templates;
 mod verdicts;
 
 use skew_sql::app::App;
-use skew_sql::session::{Client, Database, Options};
+use skew_sql::session::{Client, Database, Granularity, Options};
 use skew_store::Recency;
 
 /// A database that holds an application.
 pub fn load(text: &str) -> (Database, App) {
-    let database = Database::new(Options { recency: Recency::None, ..Options::default() });
+    load_by(Granularity::Cell, text)
+}
+
+/// The same where transactions conflict about cells or rows.
+pub fn load_by(granularity: Granularity, text: &str) -> (Database, App) {
+    let database = Database::new(Options { recency: Recency::None, granularity, ..Options::default() });
     let mut connection = database.connect(Client::new("postgres", "robust"));
     for sql in connection.split(text).expect("statements") {
         let statement = connection.prepare(&sql, &[]).unwrap_or_else(|error| panic!("{sql}\n{error:?}"));

@@ -487,6 +487,42 @@ fn what_a_program_has_deleted_it_does_not_write() {
     is_broken_and_suspected(text, "f() | g()", Level::Si, true);
 }
 
+/// Who misses a row depends on whoever inserts it, and has written nothing of it.
+#[test]
+fn who_depends_on_an_insert_may_have_missed_the_row() {
+    let text = "CREATE TABLE t (id int PRIMARY KEY, v int NOT NULL);
+        CREATE TABLE s (id int PRIMARY KEY, v int NOT NULL);
+        INSERT INTO s VALUES (1, 0);
+        CREATE PROCEDURE f() LANGUAGE plpgsql AS $$
+        BEGIN
+          FOR i IN 1..2 LOOP UPDATE t SET v = v + 1 WHERE id = 1; END LOOP;
+          UPDATE s SET v = 1 WHERE id = 1;
+          IF NOT FOUND THEN RAISE EXCEPTION 'no'; END IF;
+        END $$;
+        CREATE PROCEDURE g() LANGUAGE plpgsql AS $$
+        DECLARE n int;
+        BEGIN SELECT v INTO STRICT n FROM s WHERE id = 1 LOCK; INSERT INTO t VALUES (1, n); END $$;
+        CREATE PROCEDURE h() LANGUAGE plpgsql AS $$
+        BEGIN
+          DELETE FROM t WHERE id = 1;
+          IF NOT FOUND THEN RAISE EXCEPTION 'no'; END IF;
+          UPDATE s SET v = 2 WHERE id = 1;
+          IF NOT FOUND THEN RAISE EXCEPTION 'no'; END IF;
+        END $$;";
+    for lock in ["", "FOR UPDATE"] {
+        for level in [Level::Psi, Level::Si] {
+            let text = text.replace("LOCK", lock);
+            is_broken_and_suspected(&text, "f() | g()", level, true);
+            let (database, app) = load(&text);
+            let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+            let solved = robustness.solve(level, &Question::default(), RobustEffort::default());
+            if let Some(Ok(solved)) = solved {
+                assert_eq!(solved.proof, None, "{level} {lock}");
+            }
+        }
+    }
+}
+
 #[test]
 fn triggers_are_shown_whole_rows() {
     for (trigger, body, change) in [

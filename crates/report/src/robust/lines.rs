@@ -123,9 +123,22 @@ pub(super) fn all_words(report: &RobustReport, all: &[&Dependency]) -> Vec<Strin
 
 fn meeting_words(report: &RobustReport, edge: &Dependency, meeting: &Meeting) -> String {
     let (one, other) = (statement(report, edge.from, &meeting.from), statement(report, edge.to, &meeting.to));
-    let equal: Vec<String> = meeting.equal.iter().map(|(one, other)| format!("{one} = {other}")).collect();
+    let (mut first, mut second) = (program(report, edge.from), program(report, edge.to));
+    if edge.from == edge.to {
+        (first, second) = ("the one", "the other");
+    }
+    // A value that is anything says nothing.
+    let known = meeting.equal.iter().filter(|(one, other)| one != "?" && other != "?");
+    let equal = known.map(|(one, other)| format!("{} = {}", value_of(one, first), value_of(other, second)));
+    let equal: Vec<String> = equal.collect();
     let when = if equal.is_empty() { String::new() } else { format!(" if {}", equal.join(" and ")) };
     format!("  {} / {}{}", escape(&one), escape(&other), escape(&when))
+}
+
+/// A value with the program whose it is; a constant is everybody's.
+fn value_of(value: &str, program: &str) -> String {
+    let is_constant = value.starts_with(|first: char| first == '\'' || first == '-' || first.is_ascii_digit());
+    if is_constant { value.to_owned() } else { format!("{value} of {program}") }
 }
 
 /// The steps of a cycle; those between the same programs about the same are one arrow.

@@ -239,7 +239,7 @@ fn found(
     let programs = run.programs.join(", ");
     let mut out = format!(
         "<section class=\"violation\" id=\"v{number}\"><p class=\"kind\"><b>not robust</b> {}</p>\n<h2>{}</h2>\n",
-        escape(found_head(run).strip_prefix("not robust ").unwrap_or_default()),
+        escape(found_head(report, run).strip_prefix("not robust ").unwrap_or_default()),
         escape(&violation.map_or_else(|| programs.clone(), |violation| format!("{programs}: {}", headline(violation))))
     );
     if let Some(cycle) = section.cycle {

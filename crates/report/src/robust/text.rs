@@ -7,6 +7,9 @@ use skew_model::robust::{FoundRun, LevelAnswer, RobustCycle, RobustReport, Robus
 use crate::clean::{clean, count};
 use crate::robust::words::{READS_WHAT_IS_LEFT, found_head, notes, size, statement, weakest};
 
+/// So many cycles that no run has shown are told of a level, if not all are asked for.
+const FEW_POSSIBLE: usize = 3;
+
 /// An application's robustness for a terminal; `all`: also the cycles that no run has shown where others have.
 pub fn robust_text(report: &RobustReport, all: bool) -> String {
     let mut out = format!("{}: {}\n", report.file, size(report));
@@ -38,7 +41,7 @@ fn subsets(out: &mut String, report: &RobustReport) {
             out.push_str("  none\n");
         }
         if let Some(limit) = &one.limit {
-            let _ = writeln!(out, "  (stopped after {limit}: there may be larger ones)");
+            let _ = writeln!(out, "  (not all was looked at, because of {limit}: there may be larger ones)");
         }
     }
 }
@@ -53,10 +56,15 @@ fn details(out: &mut String, report: &RobustReport, answer: &LevelAnswer, all: b
         .collect();
     own.iter().for_each(|run| found(out, report, run));
     if all || answer.verdict == RobustVerdict::Possible {
-        for possible in &answer.possible {
+        let most = if all { usize::MAX } else { FEW_POSSIBLE };
+        for possible in answer.possible.iter().take(most) {
             let _ = writeln!(out, "\npossible at {}: {}", answer.level, possible.cycle.line);
             statements(out, report, &possible.cycle);
             let _ = writeln!(out, "  = not found: {}", possible.reason);
+        }
+        if answer.possible.len() > most {
+            let cycles = count(answer.possible.len() - most, "cycle");
+            let _ = writeln!(out, "\n{cycles} more possible at {} (--all shows them)", answer.level);
         }
     }
     if answer.untried > 0 && !own.is_empty() {
@@ -67,7 +75,7 @@ fn details(out: &mut String, report: &RobustReport, answer: &LevelAnswer, all: b
 }
 
 fn found(out: &mut String, report: &RobustReport, run: &FoundRun) {
-    let _ = writeln!(out, "\n{}: {}", found_head(run), run.programs.join(", "));
+    let _ = writeln!(out, "\n{}: {}", found_head(report, run), run.programs.join(", "));
     if let Some(cycle) = &run.cycle {
         statements(out, report, cycle);
     }

@@ -1,6 +1,6 @@
 //! What the text and the page of an application's robustness both say.
 
-use skew_model::robust::{RobustEdge, RobustReport, RobustVerdict, StatementAt};
+use skew_model::robust::{FoundRun, LevelAnswer, RobustEdge, RobustProgram, RobustReport, RobustVerdict, StatementAt};
 
 use crate::clean::count;
 
@@ -34,6 +34,16 @@ pub(super) fn notes(report: &RobustReport) -> Vec<String> {
     let own: Vec<String> = own.collect();
     if !own.is_empty() {
         notes.push(own.join(", "));
+    }
+    let is_serializable = |program: &RobustProgram| {
+        program.is_marked || program.level.as_ref().is_some_and(|level| ["ser", "sser"].contains(&level.as_str()))
+    };
+    if report.programs.iter().any(is_serializable) && !report.programs.iter().all(is_serializable) {
+        notes.push(
+            "PostgreSQL's SERIALIZABLE protects less than `ser` from transactions of weaker levels: what is robust here \
+             need not be there, unless all of them are SERIALIZABLE"
+                .to_owned(),
+        );
     }
     if report.cached {
         notes.push("answered before, and taken from the cache; --no-cache asks again".to_owned());
@@ -111,7 +121,11 @@ pub(super) fn label(edge: &RobustEdge) -> String {
     }
 }
 
-/// `not robust at si[write-skew]`
-pub(super) fn found_head(run: &skew_model::robust::FoundRun) -> String {
-    format!("not robust at {}[{}]", run.level, run.anomaly.as_deref().unwrap_or("cycle"))
+/// `not robust at si[write-skew]`: the level of the run, or the one that was asked about if that is a weaker one.
+pub(super) fn found_head(report: &RobustReport, run: &FoundRun) -> String {
+    let is_asked = report.levels.iter().any(|answer| answer.level == run.level);
+    let shown = |answer: &&LevelAnswer| answer.found.iter().any(|at| report.runs.get(*at) == Some(run));
+    let asked = report.levels.iter().rev().find(shown).filter(|_| !is_asked);
+    let level = asked.map_or(&run.level, |answer| &answer.level);
+    format!("not robust at {level}[{}]", run.anomaly.as_deref().unwrap_or("cycle"))
 }

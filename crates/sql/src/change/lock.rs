@@ -34,7 +34,24 @@ impl World<'_> {
                 _ => Err(self.not_available(row)),
             };
         }
-        self.lock_and_look(row, strength)
+        let outcome = self.lock_and_look(row, strength)?;
+        if matches!(outcome, LockOutcome::Locked(_)) && matches!(self.level(), Level::Psi | Level::Si) {
+            self.see_whole_row(row, strength)?;
+        }
+        Ok(outcome)
+    }
+
+    /// Who locks a row has seen the last change of it, whatever it has read of it: otherwise it cannot lock it.
+    fn see_whole_row(&mut self, row: RowRef, strength: LockStrength) -> Result<()> {
+        let txn = self.txn()?;
+        for key in self.minds(row, strength)?.into_iter().map(Key) {
+            let store = &mut self.db.store;
+            if !store.may_read_latest(txn, key).map_err(|error| store_error(&error))? {
+                return Err(concurrent("update"));
+            }
+            store.see_latest(txn, key).map_err(|error| store_error(&error))?;
+        }
+        Ok(())
     }
 
     /// Locks a row that is about to be written: until the transaction ends where writers lock; elsewhere it only waits
@@ -123,7 +140,7 @@ impl World<'_> {
 
     /// The row of these keys is locked: who has written it last is seen by the statements that follow, and who has had a
     /// lock that excludes this one.
-    pub(super) fn hold(&mut self, keys: &[u32], strength: LockStrength) -> Result<()> {
+    pub(crate) fn hold(&mut self, keys: &[u32], strength: LockStrength) -> Result<()> {
         let txn = self.txn()?;
         let lock = RowLock { kind: strength as usize, excludes: ROW_CONFLICTS[strength as usize] };
         keys.iter().try_for_each(|key| self.db.store.hold(txn, Key(*key), lock).map_err(|error| store_error(&error)))
@@ -138,8 +155,7 @@ impl World<'_> {
             return Ok(LockOutcome::Locked(if shown { row } else { row.newest() }));
         }
         let what = if self.look(row.key)?.is_none() { "delete" } else { "update" };
-        let message = format!("could not serialize access due to concurrent {what}");
-        Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, message))
+        Err(concurrent(what))
     }
 
     /// Where writers lock whole rows they conflict by rows: what others have changed of one meanwhile has to be seen, even
@@ -225,6 +241,10 @@ impl World<'_> {
         let message = format!("could not obtain lock on row in relation \"{name}\"");
         SqlError::new(SqlState::LOCK_NOT_AVAILABLE, message)
     }
+}
+
+fn concurrent(what: &str) -> SqlError {
+    SqlError::new(SqlState::SERIALIZATION_FAILURE, format!("could not serialize access due to concurrent {what}"))
 }
 
 /// Whether two cells hold the same for sure. What cannot be told apart cheaply counts as changed, and is checked again.

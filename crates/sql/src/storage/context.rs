@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use skew_store::Recency;
+
 use crate::catalog::{Catalog, Oid, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{AccessRange, Context, Limits, LockOutcome, RowCursor, RowRef, Run};
@@ -208,13 +210,19 @@ impl World<'_> {
         let (resource, mode) = (Resource::Advisory(key), advisory_mode(shared));
         if wait {
             self.lock(&resource, mode, duration)?;
-            return Ok(Datum::Null);
+        } else {
+            let owner = self.owner();
+            let is_free = self.db.locks.is_free(owner, &resource, mode);
+            if !is_free || self.db.locks.ask(owner, &resource, mode, duration) != Asked::Granted {
+                return Ok(Datum::Bool(false));
+            }
         }
-        let owner = self.owner();
-        if !self.db.locks.is_free(owner, &resource, mode) {
-            return Ok(Datum::Bool(false));
+        // Who had it before has committed. Where nothing else makes others see that, this does.
+        if duration == Duration::Transaction && self.db.options.recency == Recency::None {
+            let held = self.db.store.key(&format!("advisory lock {key:?}"));
+            self.hold(&[held.0], if shared { LockStrength::Share } else { LockStrength::Update })?;
         }
-        Ok(Datum::Bool(self.db.locks.ask(owner, &resource, mode, duration) == Asked::Granted))
+        Ok(if wait { Datum::Null } else { Datum::Bool(true) })
     }
 
     fn sleep(&mut self, seconds: f64) -> Result<()> {

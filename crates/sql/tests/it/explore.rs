@@ -329,3 +329,85 @@ fn what_is_left_is_read_in_the_end() {
     let error = Client::parse("finally: spend(1)").expect_err("nobody has done anything");
     assert!(error.contains("nobody calls anything"), "{error}");
 }
+
+/// Who locks a row has to have seen the last change of it, also of columns that it does not read.
+#[test]
+fn a_row_that_was_changed_cannot_be_locked_in_an_older_snapshot() {
+    let (database, app) = load(
+        "CREATE TABLE t (id int PRIMARY KEY, a int, b int);
+         INSERT INTO t VALUES (1, 0, 0);
+         CREATE PROCEDURE change() LANGUAGE sql AS $$ UPDATE t SET a = 1 WHERE id = 1 $$;
+         CREATE PROCEDURE locked() LANGUAGE plpgsql AS $$
+         BEGIN PERFORM 1 FROM t WHERE id = 1 FOR UPDATE; PERFORM a FROM t; END $$;
+         CREATE PROCEDURE kept() LANGUAGE plpgsql AS $$
+         BEGIN PERFORM 1 FROM t WHERE id = 1 FOR KEY SHARE; PERFORM a FROM t; END $$",
+    );
+    // Without the change in sight `locked` comes first, and the other one does not wait for it: it sees nothing of it.
+    for (level, program, old_comes_last) in [
+        (Level::Si, "locked", false),
+        (Level::Psi, "locked", false),
+        (Level::Si, "kept", true),
+        (Level::Pc, "locked", true),
+    ] {
+        let client = Client::parse(&format!("s: change() | s2: {program}()")).expect("a client");
+        let guide = Arc::new(Mutex::new(Guide::default()));
+        let mut seen_last = false;
+        loop {
+            let ran = run(&database, &app, &client, level, &guide, &Watch::start(LIMITS.time)).expect("it runs");
+            let text = ran.history.to_string();
+            let (change, read) = (text.find("w \"t[1].a\"=1"), text.find("r \"t[1].a\"=0"));
+            seen_last |= matches!((change, read), (Some(change), Some(read)) if change < read) && !ran.was_refused;
+            if !guide.lock().expect("nobody panics").next_run() {
+                break;
+            }
+        }
+        assert_eq!(seen_last, old_comes_last, "{program} at {level}");
+    }
+}
+
+/// At `mvrc` who has waited for an advisory lock sees who had it, in its next statement.
+#[test]
+fn an_advisory_lock_shows_who_had_it() {
+    let withdraw = |lock: &str| {
+        format!(
+            "CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL);
+             INSERT INTO account VALUES (1, 60), (2, 60);
+             CREATE PROCEDURE withdraw(acct int, amount int) LANGUAGE plpgsql AS $$
+             DECLARE total int;
+             BEGIN
+               PERFORM {lock};
+               SELECT sum(balance) INTO total FROM account;
+               IF total >= amount THEN UPDATE account SET balance = balance - amount WHERE id = acct; END IF;
+             END $$;"
+        )
+    };
+    let not_serializable = |lock: &str| {
+        let (database, app) = load(&withdraw(lock));
+        let client = Client::parse("a: withdraw(1, 100) | b: withdraw(2, 100)").expect("a client");
+        let explored = explore(&database, &app, &client, Level::Mvrc, LIMITS).expect("explored");
+        explored.all.iter().filter(|history| !check(history, Level::Ser).holds()).count()
+    };
+    assert_eq!(not_serializable("pg_advisory_xact_lock(1)"), 0);
+    assert_eq!(not_serializable("pg_advisory_xact_lock_shared(1)"), 1);
+    assert_eq!(not_serializable("pg_advisory_xact_lock(acct)"), 1);
+}
+
+/// Transactions begin at the same times in every run, so that histories can be compared.
+#[test]
+fn time_does_not_tell_runs_apart() {
+    let (database, app) = load(
+        "CREATE TABLE entry (account int, at timestamptz DEFAULT now(), amount int, PRIMARY KEY (account, at));
+         CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL);
+         INSERT INTO account VALUES (1, 0);
+         CREATE PROCEDURE deposit(amount int) LANGUAGE sql AS $$
+           UPDATE account SET balance = balance + amount WHERE id = 1;
+           INSERT INTO entry (account, amount) VALUES (1, amount) $$",
+    );
+    let client = Client::parse("a: deposit(1); deposit(2) | b: deposit(3)").expect("a client");
+    let first = explore(&database, &app, &client, Level::Ser, LIMITS).expect("explored");
+    let second = explore(&database, &app, &client, Level::Ser, LIMITS).expect("explored");
+    assert_eq!((first.histories, first.behaviours.len()), (3, 1));
+    let texts = |explored: &Explored| explored.all.iter().map(canonical).collect::<BTreeSet<_>>();
+    assert_eq!(texts(&first), texts(&second));
+    assert!(first.behaviours[0].failed.is_empty(), "{:?}", first.behaviours[0].failed);
+}

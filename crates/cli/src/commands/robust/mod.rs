@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use skew_check::check;
-use skew_model::robust::{RobustReport, RobustVerdict};
+use skew_model::robust::{LevelAnswer, RobustReport, RobustVerdict};
 use skew_model::{History, Level, Violation};
 use skew_prove::certificate;
 use skew_prove::confirm::{Found, Limits};
@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     /// The application
     file: PathBuf,
 
-    /// The level that is asked about (repeatable) [default: all of them]
+    /// The level that is asked about (repeatable) [default: rc ra cc mvrc pc psi si ser]
     #[arg(short, long = "level", value_name = "LEVEL")]
     levels: Vec<Level>,
 
@@ -85,7 +85,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t = Sessions::On)]
     sessions: Sessions,
 
-    /// What transactions conflict about: columns of rows, or whole rows
+    /// What transactions conflict about: columns of rows, or whole rows, as in PostgreSQL
     #[arg(long, value_enum, default_value_t = DependenciesArgument::Columns)]
     dependencies: DependenciesArgument,
 
@@ -174,7 +174,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         save::save(&mut report, &script.text, folder)?;
     }
     output::write(arguments.output.as_deref(), &render(&report, arguments))?;
-    Ok(if report.every_level { Ending::Holds } else { ending(&report) })
+    // Who asks for a certificate and gets none is told so, too.
+    let is_shown = |answer: &LevelAnswer| {
+        answer.verdict == RobustVerdict::Robust && answer.argument.as_deref() != Some("definition")
+    };
+    let lacks = arguments.certificate.is_some() && !report.levels.iter().any(is_shown);
+    let certified = if lacks { Ending::Unknown } else { Ending::Holds };
+    Ok(certified.max(if report.every_level { Ending::Holds } else { ending(&report) }))
 }
 
 /// The answers: those that were given before to the same question, or new ones.
