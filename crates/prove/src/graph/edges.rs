@@ -91,8 +91,7 @@ pub(super) fn different(graph: &Graph<'_>, node: usize) -> Vec<Dependency> {
     let mut known = HashSet::new();
     let row = |edge: &Dependency| {
         let access = &graph.path(edge.to).accesses[edge.accesses.1];
-        let column = edge.picked && edge.cells.iter().any(|cell| matches!(cell, Cell::Column(_)));
-        (access.table, &access.row, column, (access.conditional, access.looped, access.undoable))
+        (access.table, &access.row, edge.tells_of_a_row(), (access.conditional, access.looped, access.undoable))
     };
     let edges = graph.edges[node].iter();
     edges.filter(|edge| known.insert((edge.to, edge.kind, &edge.equal, row(edge)))).cloned().collect()
