@@ -1,15 +1,17 @@
 //! What transactions have done, as a history whose keys read like SQL.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use skew_model::Key;
 use skew_model::{History, Literal};
 use skew_store::Told;
 
-use crate::catalog::{Index, Relation, RelationKind, Space, Table};
+use crate::catalog::{Index, Relation, RelationKind, Space, Table, UserTypeKind};
 use crate::storage::World;
 use crate::storage::rows::key_type;
-use crate::types::encode::decode;
-use crate::types::{Datum, Type, Typed, kind, text};
+use crate::types::encode::{decode, encode};
+use crate::types::{Datum, EnumLabel, Type, Typed, kind, text};
 
 /// The history since the checkpoint.
 pub(crate) fn history(world: &World<'_>) -> History {
@@ -100,7 +102,8 @@ impl<'a> Names<'a> {
         let mut values = Vec::new();
         for (ty, descending) in keys {
             let ty = kind::base(Typed::from(ty), &self.world.db.catalog).ty;
-            let Some((value, rest)) = decode(bytes, ty, descending) else { break };
+            let decoded = decode(bytes, ty, descending).or_else(|| self.label(bytes, ty, descending));
+            let Some((value, rest)) = decoded else { break };
             values.push(match value {
                 Datum::Null => "null".to_owned(),
                 value => match text::output(&value, ty, self.world) {
@@ -112,6 +115,17 @@ impl<'a> Names<'a> {
         }
         values.extend((!bytes.is_empty()).then(|| hex(bytes)));
         together(values)
+    }
+
+    /// The label of an enumeration at the front of a key.
+    fn label<'b>(&self, bytes: &'b [u8], ty: Type, descending: bool) -> Option<(Datum, &'b [u8])> {
+        let UserTypeKind::Enum(labels) = &kind::user(ty, &self.world.db.catalog)?.kind else { return None };
+        labels.iter().find_map(|(_, order, label)| {
+            let value = Datum::Enum(Arc::new(EnumLabel { ty, order: *order, label: label.to_string() }));
+            let mut key = Vec::new();
+            encode(&mut key, &value, ty, descending, false);
+            bytes.strip_prefix(&key[..]).map(|rest| (value, rest))
+        })
     }
 
     fn cell(&self, row: u32, cell: u32) -> String {

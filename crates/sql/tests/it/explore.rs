@@ -411,3 +411,18 @@ fn time_does_not_tell_runs_apart() {
     assert_eq!(texts(&first), texts(&second));
     assert!(first.behaviours[0].failed.is_empty(), "{:?}", first.behaviours[0].failed);
 }
+
+#[test]
+fn entries_of_an_index_are_named_by_their_values() {
+    let (database, app) = load(
+        "CREATE TYPE mood AS ENUM ('low', 'high');
+         CREATE TABLE t (id int PRIMARY KEY, m mood, n int);
+         CREATE INDEX t_m ON t (m DESC, n);
+         INSERT INTO t VALUES (1, 'low', 7);
+         CREATE PROCEDURE raise() LANGUAGE sql AS $$ UPDATE t SET m = 'high' WHERE id = 1 $$",
+    );
+    let client = Client::parse("raise()").expect("a client");
+    let explored = explore(&database, &app, &client, Level::Ser, LIMITS).expect("explored");
+    let text = explored.all[0].to_string();
+    assert!(text.contains("\"t[1 by t_m=high]\"") && text.contains("\"t[1 by t_m=low,7]\""), "{text}");
+}
