@@ -62,9 +62,12 @@ pub fn check(certificate: &Certificate, solver: Solver<'_>) -> Result<Checked, S
         let name = summary_words(summary.reading, summary.writers);
         let (edges, apart) = is_sound(summary, certificate.rows).map_err(|error| format!("{name}: {error}"))?;
         let ways: usize = summary.programs.iter().map(|program| program.ways.len()).sum();
+        let programs = match summary.programs.len() {
+            1 => "1 program".to_owned(),
+            count => format!("{count} programs"),
+        };
         checked.lines.push(format!(
-            "{name}: {} programs, {ways} ways, {edges} dependencies and {apart} pairs of accesses that are none",
-            summary.programs.len()
+            "{name}: {programs}, {ways} ways, {edges} dependencies and {apart} pairs of accesses that are none"
         ));
     }
     if certificate.levels.is_empty() {

@@ -280,7 +280,9 @@ impl<'a> Search<'a> {
         }
         let (count, level) = (clients.map_or(0, |clients| clients.list.len()), self.case.suspect.level);
         let choices = if count == 1 { "choice" } else { "choices" };
-        Ok(self.not_found(format!("with {count} {choices} of arguments, every run at {level} is serializable{unmet}")))
+        Ok(self.not_found(format!(
+            "with {count} {choices} of arguments, every run of these calls at {level} is serializable{unmet}"
+        )))
     }
 
     /// Tries so many clients that were not tried yet, each for a while.

@@ -119,7 +119,7 @@ fn two_withdrawals_lose_an_update_below_snapshot_isolation() {
 #[test]
 fn two_withdrawals_lose_nothing_at_snapshot_isolation() {
     let reason = not_found(&example("withdraw.sql"), Level::Si, LOST);
-    assert_eq!(reason, "with 48 choices of arguments, every run at si is serializable");
+    assert_eq!(reason, "with 48 choices of arguments, every run of these calls at si is serializable");
 }
 
 pub const OVERDRAFT: &str = "
@@ -263,7 +263,7 @@ fn a_session_that_need_not_see_its_own_past_is_tried() {
 fn a_way_that_no_arguments_lead_to_is_named() {
     let text = "t2 t2; 1 rw 2 variable; 2 rw 1 variable";
     let reason = not_found(&example("figure5.sql"), Level::Cc, text);
-    let expected = "with 1 choice of arguments, every run at cc is serializable; no arguments were found with which t2 \
+    let expected = "with 1 choice of arguments, every run of these calls at cc is serializable; no arguments were found with which t2 \
         alone goes this way: line 6: found in variable; line 7: found in variable; y > x";
     assert_eq!(reason, expected);
 }
@@ -324,7 +324,7 @@ s2 t5 @mvrc  r "u[1].v"=1<t3
 #[test]
 fn who_reads_in_the_end_is_not_what_is_wrong() {
     let reason = not_found(BLIND, Level::Mvrc, "copy copy; 1 ww 2 u; 2 ww 1 u; 1.b = 2.b");
-    assert_eq!(reason, "with 3 choices of arguments, every run at mvrc is serializable");
+    assert_eq!(reason, "with 3 choices of arguments, every run of these calls at mvrc is serializable");
 }
 
 /// Two withdrawals that wait for each other at the customer's row. Where all statements look at one state, waiting does not
