@@ -178,7 +178,7 @@ pub enum TermKind {
     Constant(String),
     /// NULL
     Null,
-    /// A value that nobody else has: of a sequence, or a random one.
+    /// A value that no other transaction has: of a sequence, or a new identifier.
     Fresh(Source),
     /// What an access has read, of its row or of the one that has the smallest or largest value. NULL if it has found none.
     Read {
