@@ -73,7 +73,10 @@ pub fn check(certificate: &Certificate, solver: Solver<'_>) -> Result<Checked, S
     if certificate.levels.is_empty() {
         return Err("it is about no level".to_owned());
     }
-    for part in &certificate.levels {
+    for (at, part) in certificate.levels.iter().enumerate() {
+        if certificate.levels[..at].iter().any(|other| other.level == part.level) {
+            return Err(format!("it is about {} twice", part.level));
+        }
         match one_level(certificate, part, solver).map_err(|error| format!("{}: {error}", part.level))? {
             Shown::Yes(line) => {
                 checked.lines.push(line);

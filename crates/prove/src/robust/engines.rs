@@ -134,7 +134,9 @@ impl Robustness {
             let is_about_pairs = !question.pairs.is_empty() && self.is_beyond(level, question).is_none();
             let unknown =
                 || format!("pairs of programs at {level}: they are for the solver, which knows ec ra cc pc psi si");
-            return Ok(limit.or_else(|| is_about_pairs.then(unknown)));
+            let alone = trial.effort.engine == Engine::Solver && self.is_beyond(level, question).is_none();
+            let cannot = || format!("{level}: the solver knows ec ra cc pc psi si, and not all of them together");
+            return Ok(limit.or_else(|| is_about_pairs.then(unknown)).or_else(|| alone.then(cannot)));
         };
         let solved = match solved {
             Ok(solved) => solved,

@@ -192,6 +192,9 @@ fn a_certificate_about_nothing_is_refused() {
     certificate.levels.clear();
     assert_eq!(check(&certificate, &no_solver), Err("it is about no level".to_owned()));
     let (_, mut certificate) = of_example("withdraw");
+    certificate.levels.push(certificate.levels[0].clone());
+    assert_eq!(check(&certificate, &no_solver), Err("it is about si twice".to_owned()));
+    let (_, mut certificate) = of_example("withdraw");
     certificate.levels[0].argument = "solver".to_owned();
     assert_eq!(check(&certificate, &no_solver), Err("si: the solver was asked nothing".to_owned()));
     certificate.levels[0].scripts =
