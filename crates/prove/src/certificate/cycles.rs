@@ -375,7 +375,9 @@ impl<'s> Following<'s> {
         let pairs = mine.flat_map(|(_, access)| theirs.iter().map(move |(_, their)| (access, *their)));
         let one_cell = |access: &Access, their: &Access| access.writes.iter().any(|cell| their.writes.contains(cell));
         let excludes = |access: &Access| access.alone || !access.writes.is_empty();
-        let locked = |access: &Access, their: &Access| by_rows && (excludes(access) || excludes(their));
+        // Only T2 commits before T1; others may wait for its locks after they have read.
+        let waits = by_rows && other.0 == SECOND;
+        let locked = |access: &Access, their: &Access| waits && (excludes(access) || excludes(their));
         pairs.filter(|(access, their)| locked(access, their) || one_cell(access, their)).collect()
     }
 

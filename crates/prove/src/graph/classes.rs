@@ -103,6 +103,11 @@ impl Classes {
         self.doubled = true;
     }
 
+    /// Whether the last two are one transaction.
+    pub fn is_doubled(&self) -> bool {
+        self.doubled
+    }
+
     /// The node of a transaction.
     pub fn node(&self, at: usize) -> usize {
         self.nodes[at]

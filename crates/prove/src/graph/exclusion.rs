@@ -76,8 +76,11 @@ impl Chain<'_, '_> {
             .any(|(access, other_access)| classes.are_one_row(self.graph, (one.0, access), (other.0, other_access)))
     }
 
-    /// The accesses of two transactions that surely write one cell if they are to one row (at `mvrc`: one row, which the first
-    /// one has locked; who runs at another level need not mind a lock, but then sees what was written before, or writes later).
+    /// The accesses of two transactions that surely write one cell if they are to one row (at `mvrc`: which the first one has
+    /// locked by then; who runs at another level need not mind a lock, but then sees what was written before, or writes later).
+    ///
+    /// T2, which commits before T1, cannot have a lock on any row that T1 has locked. Others, which have read something before,
+    /// can wait until T1 has ended: only that both write one cell makes them depend on each other.
     pub(super) fn conflicts(
         &self,
         classes: &Classes,
@@ -105,7 +108,8 @@ impl Chain<'_, '_> {
             others.map(|at| &other_path.accesses[at]).flat_map(|other| own.iter().map(move |own| (*own, other)));
         // Two can share a lock.
         let excludes = |access: &Access| access.alone || !access.writes.is_empty();
-        let locked = |own: &Access, other: &Access| by_rows && (excludes(own) || excludes(other));
+        let is_second = other.0 == SECOND || classes.is_doubled();
+        let locked = |own: &Access, other: &Access| by_rows && is_second && (excludes(own) || excludes(other));
         pairs.filter(|(own, other)| own.table == other.table && (locked(own, other) || meet(own, other))).collect()
     }
 

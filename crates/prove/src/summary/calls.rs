@@ -16,7 +16,7 @@ use super::build::named;
 use super::paths::{STATEMENT, Walk};
 use super::query::Look;
 use super::terms::{Ended, State};
-use super::values::keeps_values;
+use super::values::{keeps_values, may_skip};
 use super::{Access, AccessKind, Approximation, Cell, Facts, Lesson, TermId, TermKind};
 
 /// The bodies of all functions, as far as they are understood; those of triggers by their table, too.
@@ -271,7 +271,8 @@ impl Walk<'_> {
     fn find_calls<'e>(&self, expr: &'e Expr, calls: &mut Vec<&'e Expr>) -> bool {
         let is_certain = match &expr.kind {
             ExprKind::UserCall { function, .. } => self.can_enter(function) && !function.strict,
-            ExprKind::Call { .. } | ExprKind::Cast { .. } | ExprKind::Not(_) => true,
+            ExprKind::Call { function, args } => !may_skip(function.strict, args),
+            ExprKind::Cast { .. } | ExprKind::Not(_) => true,
             ExprKind::IsNull(_) | ExprKind::IsNotNull(_) | ExprKind::IsBool { .. } | ExprKind::IsDistinct { .. } => {
                 true
             }

@@ -201,17 +201,18 @@ impl Look<'_> {
             Some(RelationKind::Index(index)) if index.unique => Some(index),
             _ => None,
         };
+        // Which rows are in an index of some rows other columns decide.
+        let is_whole = |index: &&Oid| index_of(index).is_some_and(|index| index.predicate.is_none());
         // Where NULL meets NULL, values say little about which row it is.
         if indexes.iter().filter_map(index_of).any(|index| index.nulls_not_distinct) {
             return BTreeSet::new();
         }
-        if let [index] = conflict.arbiters[..] {
-            let columns: Option<BTreeSet<usize>> = self.index_columns(index).into_iter().collect();
-            return columns.unwrap_or_default();
-        }
-        let unique: Vec<&Oid> = indexes.iter().filter(|index| index_of(index).is_some()).collect();
+        let unique: Vec<&Oid> = match conflict.arbiters.is_empty() {
+            true => indexes.iter().filter(|index| index_of(index).is_some()).collect(),
+            false => conflict.arbiters.iter().collect(),
+        };
         match unique[..] {
-            [index] if conflict.arbiters.is_empty() => {
+            [index] if is_whole(&index) => {
                 self.index_columns(*index).into_iter().collect::<Option<_>>().unwrap_or_default()
             }
             _ => BTreeSet::new(),

@@ -93,11 +93,13 @@ impl Facts {
                     unique.push(columns);
                 }
             }
-            // Those that can wait for the end say nothing about what a transaction looks at before.
+            // Those that can wait for the end say nothing about what a transaction looks at before, and those that are
+            // switched off nothing at all.
+            let is_checked = |parent: Oid| catalog.table(parent).is_some_and(|parent| !parent.unchecked);
             let references = table
                 .foreign_keys
                 .iter()
-                .filter(|key| key.timing == Timing::Immediate)
+                .filter(|key| key.timing == Timing::Immediate && !table.unchecked && is_checked(key.parent))
                 .map(|key| (key.columns.clone(), key.parent, key.parent_columns.clone()));
             tables.insert(
                 relation.oid,

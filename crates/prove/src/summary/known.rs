@@ -122,7 +122,8 @@ impl State {
     /// bring one back at weak levels. What is checked later may have gone again by then.)
     pub(super) fn lacks_parent(&self, insert: usize, facts: &Facts, catalog: &Catalog) -> bool {
         let child = &self.accesses[insert];
-        let keys = catalog.table(child.table).map_or(&[][..], |table| &table.foreign_keys[..]);
+        let table = catalog.table(child.table).filter(|table| !table.unchecked);
+        let keys = table.map_or(&[][..], |table| &table.foreign_keys[..]);
         child.kind == AccessKind::Insert
             && !child.conditional
             && !child.looped

@@ -102,6 +102,8 @@ pub enum Learning {
     TriedLock,
     /// Tables that are emptied or made anew, also for those whose snapshot is older.
     MadeAnew,
+    /// It learns nothing, but what its statements mean changes while it runs.
+    Settings,
 }
 
 impl std::fmt::Display for Learning {
@@ -113,6 +115,9 @@ impl std::fmt::Display for Learning {
             Learning::TriedLock => "an advisory lock that is tried",
             Learning::MadeAnew => {
                 return f.write_str("a table that is emptied or altered is so in older snapshots, too");
+            }
+            Learning::Settings => {
+                return f.write_str("a setting may change what the statements mean that follow");
             }
         };
         write!(f, "{by} tells what others do, whatever the level lets it see")

@@ -257,7 +257,10 @@ impl Walk<'_> {
                 for state in &mut states {
                     arguments.iter().for_each(|(_, value)| _ = self.expression(value, line, state));
                     if let Some(declared) = &declared {
+                        // Only who fetches looks, and locks.
+                        let was = std::mem::replace(&mut state.conditional, true);
                         self.whole(&declared.query, line, state);
+                        state.conditional = was;
                     }
                 }
                 states
@@ -300,9 +303,14 @@ impl Walk<'_> {
             StatementKind::Call { text, .. } | StatementKind::Utility { text, .. } => {
                 // Who looks at a table that was made anew finds it so, whatever its snapshot is of.
                 let first = text.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
-                if ["TRUNCATE", "REFRESH", "ALTER", "DROP", "CREATE"].contains(&&first[..]) {
+                let by = match &first[..] {
+                    "TRUNCATE" | "REFRESH" | "ALTER" | "DROP" | "CREATE" => Some(Learning::MadeAnew),
+                    "SET" | "RESET" | "DISCARD" if changes_meanings(text) => Some(Learning::Settings),
+                    _ => None,
+                };
+                if let Some(by) = by {
                     let line = self.site.as_ref().map_or(line, |site| site.line);
-                    self.learns.get_or_insert(Lesson { line, by: Learning::MadeAnew });
+                    self.learns.get_or_insert(Lesson { line, by });
                 }
                 for state in &mut states {
                     self.everything(format!("`{}`", shortened(text)), line, state);
@@ -433,6 +441,13 @@ impl Walk<'_> {
             begun,
         }
     }
+}
+
+/// Whether a command sets something that statements or constraints mean something else with.
+fn changes_meanings(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    ["search_path", "schema", "session_replication_role", "plpgsql."].iter().any(|one| text.contains(one))
+        || text.split_whitespace().nth(1) == Some("all")
 }
 
 /// Errors that say that a row is there already, or is not there.

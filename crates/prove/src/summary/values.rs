@@ -94,17 +94,17 @@ impl Look<'_> {
                 if keeps { value } else { self.unknown(expr) }
             }
             ExprKind::Call { function, args } => {
-                // Of NULL and something else is NULL, whatever that is: it may not be worked out.
-                let may_be_null = |arg: &Expr| !matches!(&arg.kind, ExprKind::Const(value) if !value.is_null());
-                let is_open = function.strict && args.iter().filter(|arg| may_be_null(arg)).count() > 1;
                 let look = |look: &mut Self| args.iter().map(|arg| look.value(arg, tuple, around)).collect();
-                let values: Vec<TermId> = if is_open { self.perhaps(look) } else { look(self) };
+                let values: Vec<TermId> = if may_skip(function.strict, args) { self.perhaps(look) } else { look(self) };
                 if function.name == "nextval" {
                     let sequence = args.first().and_then(sequence_of);
                     return self.next_value(sequence, expr);
                 }
                 if function.name.starts_with("pg_try_advisory") {
                     self.learns.get_or_insert(Lesson { line: self.line, by: Learning::TriedLock });
+                }
+                if function.name == "set_config" && !args.first().is_some_and(is_own_setting) {
+                    self.learns.get_or_insert(Lesson { line: self.line, by: Learning::Settings });
                 }
                 if FRESH.contains(&function.name) {
                     return self.state.typed(TermKind::Fresh(Source::Function(function.name)), expr.typed);
@@ -137,7 +137,11 @@ impl Look<'_> {
                     args.iter().for_each(|arg| _ = self.value(arg, tuple, around));
                 }
                 let inner = Around { tuple, next: around };
-                let values = self.query(query, Some(&inner));
+                // Whether it is worked out depends on what is around it.
+                let values = match query.plan.locks() {
+                    true => self.perhaps(|look| look.query(query, Some(&inner))),
+                    false => self.query(query, Some(&inner)),
+                };
                 match (kind, &values[..]) {
                     // NULL if there is no row, as what an access reads is that has found none.
                     (SubqueryKind::Scalar, [value]) if self.is_one(*value, &query.plan) => *value,
@@ -350,6 +354,18 @@ fn constant_text(value: &Datum, ty: Type) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether a function may not work out all of its arguments: of NULL and something else is NULL, whatever that is.
+pub(super) fn may_skip(is_strict: bool, args: &[Expr]) -> bool {
+    let may_be_null = |arg: &Expr| !matches!(&arg.kind, ExprKind::Const(value) if !value.is_null());
+    is_strict && args.iter().filter(|arg| may_be_null(arg)).count() > 1
+}
+
+/// Whether the name of a setting is one of the application's own, which means nothing to the database.
+fn is_own_setting(name: &Expr) -> bool {
+    let ExprKind::Const(Datum::Text(name)) = &name.kind else { return false };
+    name.contains('.') && !name.to_ascii_lowercase().starts_with("plpgsql.")
 }
 
 /// A constant that is a small whole number.

@@ -12,6 +12,7 @@ mod solver;
 mod splits;
 mod summaries;
 mod templates;
+mod unsure;
 mod verdicts;
 
 use skew_sql::app::App;

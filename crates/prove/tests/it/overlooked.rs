@@ -421,7 +421,13 @@ fn tables() -> String {
 /// A client breaks the application; both engines suspect it.
 #[track_caller]
 fn is_broken_and_suspected(text: &str, client: &str, level: Level, sessions: bool) {
-    let (database, app) = load(&(tables() + text));
+    breaks_and_is_suspected(&(tables() + text), client, level, sessions);
+}
+
+/// The same with tables of its own.
+#[track_caller]
+pub fn breaks_and_is_suspected(text: &str, client: &str, level: Level, sessions: bool) {
+    let (database, app) = load(text);
     let robustness = Robustness::of(&database, &app).expect("its procedures are there");
     let client = Client::parse(client).expect("a client");
     let world = World { database: &database, app: &app, clients: &[client], watch: Watch::start(HOUR) };

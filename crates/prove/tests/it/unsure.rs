@@ -1,0 +1,137 @@
+//! Applications that were called robust once because something was taken for sure that need not happen.
+
+use skew_model::Level;
+use skew_prove::robust::{Question, Robustness};
+
+use crate::load;
+use crate::overlooked::breaks_and_is_suspected;
+
+const COUNTER: &str = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL); INSERT INTO a VALUES (1, 0), (2, 0);
+    CREATE TABLE b (id int PRIMARY KEY, v int); INSERT INTO b VALUES (1, 0);";
+
+/// Who waits for a lock of T1 until that has ended has read before: only T2 cannot have it.
+#[test]
+fn who_reads_and_then_waits_for_a_lock_is_not_excluded() {
+    let text = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL); INSERT INTO a VALUES (1, 0);
+        CREATE TABLE b (id int PRIMARY KEY, v int NOT NULL); INSERT INTO b VALUES (1, 0);
+        CREATE TABLE c (id int PRIMARY KEY, v int NOT NULL); INSERT INTO c VALUES (1, 0);
+        CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ DECLARE x int;
+        BEGIN
+          PERFORM 1 FROM c WHERE id = 1 FOR UPDATE; IF NOT FOUND THEN RAISE EXCEPTION 'no'; END IF;
+          SELECT v INTO x FROM a WHERE id = 1;
+          UPDATE b SET v = x + 1 WHERE id = 1;
+        END $$;
+        CREATE PROCEDURE g() LANGUAGE plpgsql AS $$ BEGIN UPDATE a SET v = v + 1 WHERE id = 1; END $$;
+        CREATE PROCEDURE h() LANGUAGE plpgsql AS $$ DECLARE x int; y int;
+        BEGIN
+          SELECT a.v, b.v INTO x, y FROM a, b WHERE a.id = 1 AND b.id = 1;
+          PERFORM 1 FROM c WHERE id = 1 FOR UPDATE; IF NOT FOUND THEN RAISE EXCEPTION 'no'; END IF;
+        END $$;";
+    breaks_and_is_suspected(text, "f() | g() | h()", Level::Mvrc, true);
+}
+
+/// A subquery in an expression is not worked out where nobody asks for its value, and then it locks nothing.
+#[test]
+fn what_an_expression_may_not_ask_for_is_not_locked() {
+    let lock = "(SELECT v FROM a WHERE id = 1 FOR UPDATE)";
+    for statement in [
+        format!("UPDATE b SET v = {lock} WHERE id = k;"),
+        format!("UPDATE b SET v = 1 WHERE id = k RETURNING {lock} INTO x;"),
+        format!("PERFORM (k, {lock}) < (0, 0);"),
+        format!("PERFORM 1 FROM (VALUES (1), ({lock})) s(z) LIMIT 1;"),
+        format!("IF EXISTS (VALUES (1), ({lock})) THEN NULL; END IF;"),
+        format!("PERFORM l[NULL::int][{lock}];"),
+    ] {
+        let text = format!(
+            "{COUNTER} CREATE PROCEDURE f(k int, m int) LANGUAGE plpgsql AS $$ DECLARE x int; l int[];
+             BEGIN {statement} SELECT v INTO x FROM a WHERE id = 1; UPDATE a SET v = x + m WHERE id = 1; END $$;"
+        );
+        breaks_and_is_suspected(&text, "f(7, 1) | f(7, 2)", Level::Mvrc, true);
+    }
+}
+
+/// PostgreSQL does not do this either: cursors that nobody fetches from, and calls beside NULL.
+#[test]
+fn what_postgresql_may_leave_out_is_not_sure() {
+    let text = format!(
+        "{COUNTER} CREATE PROCEDURE f() LANGUAGE plpgsql AS $$
+         DECLARE c CURSOR FOR SELECT v FROM a WHERE id = 1 FOR UPDATE;
+         BEGIN OPEN c; CLOSE c; END $$;"
+    );
+    let (database, app) = load(&text);
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    let accesses = robustness.once.programs[0].paths.iter().flat_map(|path| &path.accesses);
+    assert!(accesses.clone().count() > 0 && accesses.into_iter().all(|access| access.conditional));
+    let text = format!(
+        "{COUNTER} CREATE FUNCTION bump() RETURNS int LANGUAGE plpgsql AS $$ DECLARE y int;
+         BEGIN UPDATE b SET v = v + 1 WHERE id = 1 RETURNING v INTO STRICT y; RETURN y; END $$;
+         CREATE PROCEDURE f(k int, i int, j int) LANGUAGE plpgsql AS $$ DECLARE x int;
+         BEGIN PERFORM k + bump(); SELECT v INTO x FROM a WHERE id = i; UPDATE a SET v = x + 1 WHERE id = j; END $$;"
+    );
+    let (database, app) = load(&text);
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    assert!(!robustness.cycles(Level::Si, &Question::default()).suspects.is_empty());
+}
+
+/// Which rows stand in the way of an INSERT other columns decide, where the index is one of some rows.
+#[test]
+fn what_decides_that_a_row_is_in_an_index_is_read() {
+    let text = "CREATE TABLE t (id int PRIMARY KEY, u int NOT NULL, active boolean NOT NULL);
+        INSERT INTO t VALUES (1, 5, true);
+        CREATE UNIQUE INDEX t_u ON t (u) WHERE active;
+        CREATE TABLE b (id int PRIMARY KEY, v int NOT NULL); INSERT INTO b VALUES (1, 0);
+        CREATE TABLE once (id int PRIMARY KEY);
+        CREATE PROCEDURE f() LANGUAGE plpgsql AS $$
+        BEGIN
+          INSERT INTO once VALUES (1);
+          INSERT INTO t VALUES (2, 5, true) ON CONFLICT (u) WHERE active DO NOTHING;
+          UPDATE b SET v = 1 WHERE id = 1;
+        END $$;
+        CREATE PROCEDURE g() LANGUAGE plpgsql AS $$ DECLARE x int;
+        BEGIN
+          INSERT INTO once VALUES (2);
+          SELECT v INTO x FROM b WHERE id = 1;
+          IF x = 0 THEN UPDATE t SET active = false WHERE id = 1; END IF;
+        END $$;";
+    for level in [Level::Psi, Level::Si] {
+        breaks_and_is_suspected(text, "f() | g()", level, true);
+    }
+}
+
+/// Foreign keys that are switched off say nothing.
+#[test]
+fn references_that_are_not_checked_are_not_believed() {
+    let text = "CREATE TABLE m (id int PRIMARY KEY);
+        CREATE TABLE n (id int PRIMARY KEY, m int NOT NULL REFERENCES m);
+        ALTER TABLE n DISABLE TRIGGER ALL;
+        CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL); INSERT INTO a VALUES (1, 0), (2, 0);
+        CREATE PROCEDURE f(i int, j int) LANGUAGE plpgsql AS $$ DECLARE x int;
+        BEGIN
+          PERFORM 1 FROM m WHERE id = 7; IF FOUND THEN RETURN; END IF;
+          INSERT INTO n VALUES (i, 7);
+          SELECT v INTO x FROM a WHERE id = i;
+          UPDATE a SET v = x + 1 WHERE id = j;
+        END $$;";
+    breaks_and_is_suspected(text, "f(1, 2) | f(2, 1)", Level::Si, true);
+}
+
+/// Settings under which names mean something else.
+#[test]
+fn who_changes_what_names_mean_is_not_understood() {
+    for (setting, is_understood) in [
+        ("PERFORM set_config('search_path', 'other', true);", false),
+        ("PERFORM set_config(which, 'other', true);", false),
+        ("SET LOCAL search_path = other;", false),
+        ("PERFORM set_config('app.user', 'ann', true);", true),
+    ] {
+        let text = format!(
+            "{COUNTER} CREATE SCHEMA other; CREATE PROCEDURE f(which text) LANGUAGE plpgsql AS $$
+             BEGIN {setting} PERFORM v FROM a; END $$;"
+        );
+        let (database, app) = load(&text);
+        let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+        let limit = robustness.cycles(Level::Si, &Question::default()).limit;
+        let expected = "f, line 2: a setting may change what the statements mean that follow";
+        assert_eq!(limit.as_deref(), (!is_understood).then_some(expected), "{setting}");
+    }
+}
