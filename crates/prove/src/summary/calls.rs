@@ -343,11 +343,20 @@ impl Walk<'_> {
         done
     }
 
-    /// The triggers that have waited for the end of the transaction.
+    /// The triggers that may have waited for the end of the transaction: those of all tables that it changes, also by calls.
     pub(super) fn commit(&mut self, state: &mut State) {
-        for (table, trigger) in std::mem::take(&mut state.waiting) {
+        let catalog = self.catalog;
+        let mut fired = BTreeSet::new();
+        loop {
+            let changed: BTreeSet<Oid> =
+                state.accesses.iter().filter(|access| !access.writes.is_empty()).map(|access| access.table).collect();
+            let triggers = changed.into_iter().filter_map(|table| Some((table, catalog.table(table)?)));
+            let triggers = triggers.flat_map(|(table, found)| found.triggers.iter().map(move |one| (table, one)));
+            let mut waiting = triggers.filter(|(_, trigger)| trigger.timing.is_some() && !fired.contains(&trigger.oid));
+            let Some((table, trigger)) = waiting.next() else { return };
+            fired.insert(trigger.oid);
             state.statements += STATEMENT;
-            self.look(self.body.block.line, "COMMIT", state).fire(table, &trigger);
+            self.look(self.body.block.line, "COMMIT", state).fire(table, trigger);
         }
     }
 

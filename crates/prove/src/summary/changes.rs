@@ -434,10 +434,6 @@ impl Look<'_> {
     fn triggered(&mut self, table: Oid) {
         for trigger in self.table(table).map(|table| table.triggers.clone()).unwrap_or_default() {
             self.fire(table, &trigger);
-            // It may have to wait for the end.
-            if trigger.timing.is_some() && !self.state.waiting.iter().any(|(_, known)| known.oid == trigger.oid) {
-                self.state.waiting.push((table, trigger));
-            }
         }
         // A function in a CHECK is called for every new version of a row, and may look at any table.
         if let Some(name) = self.facts.table(table).and_then(|table| table.checked_by.clone()) {

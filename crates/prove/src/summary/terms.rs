@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use skew_sql::catalog::{Oid, Trigger};
 use skew_sql::types::{Type, Typed};
 
 use super::formula::Formula;
@@ -40,8 +39,6 @@ pub(super) struct State {
     pub(super) caught: Caught,
     /// Within a block that catches errors: what it does may be undone.
     pub(super) undoable: bool,
-    /// The triggers that may run at the end, and their tables.
-    pub(super) waiting: Vec<(Oid, Trigger)>,
     /// What RETURN gives, where that is sure, and its type.
     pub(super) returned: Option<(TermId, Typed)>,
     /// What the OUT parameters of the procedure were that was called last.

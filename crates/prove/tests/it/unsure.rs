@@ -135,3 +135,29 @@ fn who_changes_what_names_mean_is_not_understood() {
         assert_eq!(limit.as_deref(), (!is_understood).then_some(expected), "{setting}");
     }
 }
+
+/// A deferred trigger of a table that another trigger changes runs at the end, too.
+#[test]
+fn what_waits_for_the_end_happens_there() {
+    let text = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL); INSERT INTO a VALUES (1, 0);
+        CREATE TABLE b (id int PRIMARY KEY, v int NOT NULL); INSERT INTO b VALUES (1, 0);
+        CREATE TABLE once (id int PRIMARY KEY);
+        CREATE TABLE x (id serial PRIMARY KEY, v int NOT NULL);
+        CREATE TABLE log (id serial PRIMARY KEY, v int);
+        CREATE FUNCTION late() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN UPDATE b SET v = 7 WHERE id = 1; RETURN NULL; END $$;
+        CREATE CONSTRAINT TRIGGER late AFTER INSERT ON log DEFERRABLE INITIALLY DEFERRED
+          FOR EACH ROW EXECUTE FUNCTION late();
+        CREATE FUNCTION also() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN INSERT INTO log (v) VALUES (1); RETURN NULL; END $$;
+        CREATE TRIGGER also AFTER INSERT ON x FOR EACH ROW EXECUTE FUNCTION also();
+        CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ DECLARE y int;
+        BEGIN
+          INSERT INTO once VALUES (1);
+          INSERT INTO x (v) VALUES (1);
+          SELECT v INTO y FROM a WHERE id = 1;
+        END $$;
+        CREATE PROCEDURE g(k int) LANGUAGE plpgsql AS $$
+        BEGIN UPDATE a SET v = k WHERE id = 1; UPDATE b SET v = k WHERE id = 1; END $$;";
+    breaks_and_is_suspected(text, "f() | g(5) | finally: SELECT v FROM b", Level::Mvrc, true);
+}
