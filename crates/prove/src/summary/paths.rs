@@ -249,7 +249,11 @@ impl Walk<'_> {
                 states
             }
             StatementKind::Open { of: Opened::Rows(rows), .. } => {
-                states.iter_mut().for_each(|state| _ = self.rows(rows, line, state));
+                for state in &mut states {
+                    let first = state.accesses.len();
+                    self.rows(rows, line, state);
+                    state.opened.push((first, state.accesses.len()));
+                }
                 states
             }
             StatementKind::Open { cursor, of: Opened::Bound(arguments), .. } => {
@@ -257,10 +261,12 @@ impl Walk<'_> {
                 for state in &mut states {
                     arguments.iter().for_each(|(_, value)| _ = self.expression(value, line, state));
                     if let Some(declared) = &declared {
-                        // Only who fetches looks, and locks.
+                        let first = state.accesses.len();
+                        // Only who fetches locks.
                         let was = std::mem::replace(&mut state.conditional, true);
                         self.whole(&declared.query, line, state);
                         state.conditional = was;
+                        state.opened.push((first, state.accesses.len()));
                     }
                 }
                 states
@@ -268,6 +274,7 @@ impl Walk<'_> {
             StatementKind::Fetch { count, into, .. } => {
                 for state in &mut states {
                     count.iter().for_each(|count| _ = self.expression(count, line, state));
+                    state.fetch();
                     for target in into.iter().flatten() {
                         let value = state.unknown();
                         self.assign(target, value, state);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use skew_sql::types::{Type, Typed};
 
 use super::formula::Formula;
-use super::{Access, Condition, Term, TermId, TermKind};
+use super::{Access, Condition, Outcome, Term, TermId, TermKind};
 
 /// How far one way through a program has come.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +39,8 @@ pub(super) struct State {
     pub(super) caught: Caught,
     /// Within a block that catches errors: what it does may be undone.
     pub(super) undoable: bool,
+    /// What cursors look at that were opened, from one access to another.
+    pub(super) opened: Vec<(usize, usize)>,
     /// What RETURN gives, where that is sure, and its type.
     pub(super) returned: Option<(TermId, Typed)>,
     /// What the OUT parameters of the procedure were that was called last.
@@ -110,6 +112,23 @@ impl State {
             None => {
                 self.terms.push(Term { kind, looped: self.accesses[access].looped || !is_one, typed });
                 self.terms.len() - 1
+            }
+        }
+    }
+
+    /// What cursors lock, and call, they do when somebody fetches from them.
+    pub(super) fn fetch(&mut self) {
+        for (first, end) in self.opened.clone() {
+            for at in first..end {
+                let again = Access {
+                    number: self.statements,
+                    outcome: Outcome::Open,
+                    conditional: true,
+                    looped: true,
+                    plain: false,
+                    ..self.accesses[at].clone()
+                };
+                self.accesses.push(again);
             }
         }
     }

@@ -161,3 +161,21 @@ fn what_waits_for_the_end_happens_there() {
         BEGIN UPDATE a SET v = k WHERE id = 1; UPDATE b SET v = k WHERE id = 1; END $$;";
     breaks_and_is_suspected(text, "f() | g(5) | finally: SELECT v FROM b", Level::Mvrc, true);
 }
+
+/// A cursor locks rows, and looks at them again, when they are fetched.
+#[test]
+fn cursors_look_when_they_are_fetched_from() {
+    for query in ["SELECT v FROM b WHERE id = 1 FOR UPDATE", "SELECT put()"] {
+        let text = format!(
+            "{COUNTER} CREATE FUNCTION put() RETURNS int LANGUAGE plpgsql AS $$
+             BEGIN UPDATE b SET v = 7 WHERE id = 1; RETURN 1; END $$;
+             CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ DECLARE x int; y int; c CURSOR FOR {query};
+             BEGIN OPEN c; SELECT v INTO x FROM a WHERE id = 1; FETCH c INTO y; CLOSE c; END $$;
+             CREATE PROCEDURE g(k int) LANGUAGE plpgsql AS $$
+             BEGIN UPDATE a SET v = k WHERE id = 1; UPDATE b SET v = k WHERE id = 1; END $$;"
+        );
+        let (database, app) = load(&text);
+        let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+        assert!(!robustness.cycles(Level::Mvrc, &Question::default()).suspects.is_empty(), "{query}");
+    }
+}
