@@ -33,7 +33,7 @@ impl Walk<'_> {
                     }
                     _ => self.fill(&into.targets, &values, &mut state),
                 }
-                let is_open = outcome == Outcome::Open && !always_a_row(sql);
+                let is_open = (outcome == Outcome::Open || !follows) && !always_a_row(sql);
                 if is_open || (outcome == Outcome::Missing && !follows) {
                     // Whether there was a row is not known, so neither is whether the values are.
                     for target in &into.targets {

@@ -179,3 +179,23 @@ fn cursors_look_when_they_are_fetched_from() {
         assert!(!robustness.cycles(Level::Mvrc, &Question::default()).suspects.is_empty(), "{query}");
     }
 }
+
+/// That a statement has changed a row does not say that it gives one.
+#[test]
+fn a_change_in_with_may_give_nothing() {
+    for query in [
+        "WITH n AS (INSERT INTO u (v) VALUES (k) RETURNING id, v) SELECT id INTO y FROM n WHERE v > 5;",
+        "WITH n AS (INSERT INTO u (v) VALUES (k) RETURNING id) SELECT id INTO y FROM n LIMIT 0;",
+        "WITH n AS (UPDATE b SET v = k WHERE id = i RETURNING id, v) SELECT id INTO y FROM n WHERE v > 5;",
+    ] {
+        let text = format!(
+            "{COUNTER} INSERT INTO b VALUES (2, 0); CREATE TABLE u (id serial PRIMARY KEY, v int NOT NULL);
+             CREATE PROCEDURE f(k int, i int, j int) LANGUAGE plpgsql AS $$ DECLARE x int; y int;
+             BEGIN
+               {query}
+               IF y IS NULL THEN SELECT v INTO x FROM a WHERE id = i; UPDATE a SET v = x + 1 WHERE id = j; END IF;
+             END $$;"
+        );
+        breaks_and_is_suspected(&text, "f(1, 1, 2) | f(1, 2, 1)", Level::Si, true);
+    }
+}
