@@ -25,8 +25,14 @@ impl Walk<'_> {
             if self.together {
                 let mut state = state;
                 self.expression(condition, line, &mut state);
-                let states = self.maybe(body, vec![state]);
-                done.extend(self.branches(line, rest, otherwise, states));
+                let was = state.conditional;
+                let mut states = self.maybe(body, vec![state]);
+                // Who has taken this branch does not ask about the others.
+                states.iter_mut().for_each(|state| state.conditional = true);
+                done.extend(self.branches(line, rest, otherwise, states).into_iter().map(|mut state| {
+                    state.conditional = was || state.leaves;
+                    state
+                }));
                 continue;
             }
             for (truth, formula, mut state) in self.decide(condition, line, state) {
@@ -77,7 +83,9 @@ impl Walk<'_> {
             let value = self.expression(operand, line, &mut state);
             if self.together {
                 let values = branches.iter().flat_map(|(values, _)| values);
+                let was = std::mem::replace(&mut state.conditional, true);
                 values.for_each(|value| _ = self.expression(value, line, &mut state));
+                state.conditional = was;
                 let bodies = branches.iter().map(|(_, body)| &body[..]).chain(otherwise);
                 done.extend(bodies.fold(vec![state], |states, body| self.maybe(body, states)));
                 continue;

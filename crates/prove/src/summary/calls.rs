@@ -379,9 +379,11 @@ impl Walk<'_> {
         let (conditional, leaves) = (state.conditional, std::mem::take(&mut state.leaves));
         let mut done = self.block(&body.block, vec![state]);
         for state in &mut done {
-            (state.conditional, state.leaves) = (conditional, leaves);
-            state.outs =
-                body.outs.iter().map(|place| state.env.get(place).copied()).collect::<Option<_>>().unwrap_or_default();
+            // Who may have returned before has not set what is set in the end.
+            let is_whole = !std::mem::replace(&mut state.leaves, leaves);
+            state.conditional = conditional;
+            let outs = body.outs.iter().map(|place| state.env.get(place).copied().filter(|_| is_whole));
+            state.outs = outs.collect::<Option<_>>().unwrap_or_default();
             (state.env, state.fields) = (env.clone(), fields.clone());
             state.ended = Ended::No;
         }

@@ -32,6 +32,12 @@ impl Look<'_> {
             }
             Change::Merge(merge) => {
                 let slots = self.plan(&merge.input, around);
+                // The row is looked at again when it is changed.
+                for slot in &slots {
+                    if let Slot::Row(access) = slot {
+                        self.state.accesses[*access].again |= self.state.accesses[*access].table == merge.table;
+                    }
+                }
                 for clause in &merge.clauses {
                     clause.condition.iter().for_each(|condition| _ = self.value(condition, &slots, around));
                     self.merge_action(merge.table, &clause.action, &slots, around);

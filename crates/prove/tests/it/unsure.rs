@@ -199,3 +199,59 @@ fn a_change_in_with_may_give_nothing() {
         breaks_and_is_suspected(&text, "f(1, 1, 2) | f(1, 2, 1)", Level::Si, true);
     }
 }
+
+/// Where there are too many ways to tell branches apart, nobody is sure to ask about the second one.
+#[test]
+fn only_the_first_condition_is_surely_asked_about() {
+    let many: String = (1..9).map(|n| format!("IF m{n} > 0 THEN PERFORM v FROM d WHERE id = {n}; END IF; ")).collect();
+    let parameters: String = (1..9).map(|n| format!(", m{n} int")).collect();
+    for decision in [
+        "IF k > 0 THEN NULL; ELSIF ins() > 0 THEN NULL; END IF;",
+        "CASE k WHEN 1 THEN NULL; WHEN ins() THEN NULL; ELSE NULL; END CASE;",
+    ] {
+        let text = format!(
+            "{COUNTER} CREATE TABLE d (id int PRIMARY KEY, v int NOT NULL); CREATE TABLE t (id int PRIMARY KEY);
+             CREATE FUNCTION ins() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO t VALUES (1); RETURN 1; END $$;
+             CREATE PROCEDURE f(k int, i int, j int{parameters}) LANGUAGE plpgsql AS $$ DECLARE x int;
+             BEGIN {many} {decision} SELECT v INTO x FROM a WHERE id = i; UPDATE a SET v = x + 1 WHERE id = j; END $$;"
+        );
+        let client = "f(1, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0) | f(1, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0)";
+        breaks_and_is_suspected(&text, client, Level::Si, true);
+    }
+}
+
+/// What a procedure gives that has returned early is not what it sets in the end.
+#[test]
+fn who_returns_early_gives_what_was_set_by_then() {
+    for body in [
+        "r := 1; FOR i IN 1..n LOOP RETURN; END LOOP; r := 2;",
+        "r := 1; BEGIN IF n > 0 THEN RETURN; END IF; EXCEPTION WHEN division_by_zero THEN NULL; END; r := 2;",
+    ] {
+        let text = format!(
+            "{COUNTER} CREATE PROCEDURE called(n int, INOUT r int) LANGUAGE plpgsql AS $$ BEGIN {body} END $$;
+             CREATE PROCEDURE f(n int, i int, j int) LANGUAGE plpgsql AS $$ DECLARE x int; y int;
+             BEGIN
+               CALL called(n, y);
+               IF y = 1 THEN SELECT v INTO x FROM a WHERE id = i; UPDATE a SET v = x + 1 WHERE id = j; END IF;
+             END $$;"
+        );
+        breaks_and_is_suspected(&text, "f(1, 1, 2) | f(1, 2, 1)", Level::Si, true);
+    }
+}
+
+/// MERGE looks at the row that it changes once more.
+#[test]
+fn merge_looks_again() {
+    let text = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL); INSERT INTO a VALUES (1, 0);
+        CREATE TABLE b (id int PRIMARY KEY, v int NOT NULL, w int NOT NULL); INSERT INTO b VALUES (1, 0, 0);
+        CREATE TABLE once (id int PRIMARY KEY);
+        CREATE PROCEDURE f() LANGUAGE plpgsql AS $$
+        BEGIN
+          INSERT INTO once VALUES (1);
+          MERGE INTO b USING (SELECT v AS s FROM a WHERE id = 1) z ON b.id = 1
+            WHEN MATCHED THEN UPDATE SET w = b.v * 10 + z.s;
+        END $$;
+        CREATE PROCEDURE g(k int) LANGUAGE plpgsql AS $$
+        BEGIN UPDATE a SET v = k WHERE id = 1; UPDATE b SET v = k WHERE id = 1; END $$;";
+    breaks_and_is_suspected(text, "f() | g(5) | finally: SELECT w FROM b", Level::Mvrc, true);
+}
