@@ -245,7 +245,9 @@ fn endless(catalog: &Catalog) -> BTreeSet<Oid> {
     const SET: [&str; 4] = ["setval", "restart", "sequence", "execute"];
     let is_set = catalog.functions.values().any(|function| {
         let body = function.body.to_ascii_lowercase();
+        let mut defaults = function.parameters.iter().filter_map(|parameter| parameter.default.as_ref());
         SET.iter().any(|word| body.contains(word))
+            || defaults.any(|one| one.text.to_ascii_lowercase().contains("setval"))
     });
     let is_set = is_set || expressions(catalog).any(|text| text.to_ascii_lowercase().contains("setval"));
     let sequences = catalog.relations.values().filter(|relation| match &relation.kind {
