@@ -253,8 +253,8 @@ impl<'s> Following<'s> {
         }
         let looks_at_neighbours = matches!(start.rule.apart, Apartness::Neighbours | Apartness::Everybody);
         let Some(edge) = step.edge.filter(|edge| looks_at_neighbours && edge.kind == Kind::Rw) else { return true };
-        // What T1 overwrites in this cycle it writes for sure.
-        let evidence = [start.hits, Some(edge.to.2)];
+        // What T1 overwrites in this cycle it writes for sure; in a loop, perhaps in another iteration.
+        let evidence = [start.hits, Some(edge.to.2).filter(|_| self.is_one_in_loops(edge.to))];
         let first = (FIRST, start.first, &evidence[..]);
         !self.conflict(start, &equal, first, second)
             && !self.conflict(start, &equal, first, last)
@@ -311,7 +311,14 @@ impl<'s> Following<'s> {
             && changed.does == Does::Update
             && (start.rule.apart == Apartness::Everybody || !chain.read_writes)
             && !edge.cells.contains(&None)
+            && self.is_one_in_loops(edge.to)
             && equal.one_row((SECOND, deleted), (FIRST, changed))
+    }
+
+    /// Whether the row of an access has no values that change in a loop.
+    fn is_one_in_loops(&self, at: At) -> bool {
+        let way = self.way(node(at));
+        self.access(at).row.iter().all(|(_, value)| !way.terms[*value].looped)
     }
 
     /// Whether T1 has found a row that another transaction inserts for sure, and would have seen all of that one.

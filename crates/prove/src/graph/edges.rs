@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use skew_sql::catalog::Oid;
 
+use crate::graph::exclusion::hit;
 use crate::graph::{Graph, Writers};
 use crate::summary::facts::TableFacts;
 use crate::summary::{Access, AccessKind, Cell, Outcome, Path, TermId, TermKind};
@@ -94,7 +95,8 @@ pub(super) fn different(graph: &Graph<'_>, node: usize) -> Vec<Dependency> {
         (access.table, &access.row, edge.tells_of_a_row(), (access.conditional, access.looped, access.undoable))
     };
     let edges = graph.edges[node].iter();
-    edges.filter(|edge| known.insert((edge.to, edge.kind, &edge.equal, row(edge)))).cloned().collect()
+    let entered = |edge: &Dependency| hit(graph.path(edge.to), edge.accesses.1, edge, edge.kind != EdgeKind::WriteRead);
+    edges.filter(|edge| known.insert((edge.to, edge.kind, &edge.equal, row(edge), entered(edge)))).cloned().collect()
 }
 
 /// The values that have to be equal for two accesses to be to one row; `None` if they cannot be. Who only looks at a row

@@ -6,6 +6,7 @@ use crate::graph::classes::{Classes, surely_inserts};
 use crate::graph::edges::Dependency;
 use crate::graph::rules::{Back, Exclusion};
 use crate::graph::search::{Chain, FIRST, HERE, SECOND};
+use crate::summary::build::Reading;
 use crate::summary::{Access, Outcome, Path, TermId};
 
 /// Values of T1 and of another transaction that are not all the same: both would write one row, and who is left of the way
@@ -168,7 +169,7 @@ impl Chain<'_, '_> {
     /// Whether a row that one access finds is there for another one of the same transaction: where each statement looks
     /// again, it may have come or gone between them.
     fn is_there_for_both(&self, access: &Access, found: &Access) -> bool {
-        let looks_once = self.rules.exclusion != Exclusion::Locks && !self.rules.mixed;
+        let looks_once = Reading::at(self.rules.level) == Reading::Once && !self.rules.mixed;
         let stays =
             self.graph.summary.facts.table(access.table).is_some_and(|table| match access.number < found.number {
                 true => !table.inserted,

@@ -267,9 +267,9 @@ impl Chain<'_, '_> {
         if matches!(self.rules.exclusion, Exclusion::Neighbours | Exclusion::Everybody)
             && edge.kind == EdgeKind::ReadWrite
         {
-            // What T1 overwrites it writes for sure in this cycle.
+            // What T1 overwrites it writes for sure in this cycle; in a loop, perhaps in another iteration.
             let mut evidence = self.evidence_out();
-            evidence.push(edge.accesses.1);
+            evidence.extend(self.is_one_in_loops(edge.accesses.1).then_some(edge.accesses.1));
             let with_second = self.surely_conflict(&classes, (FIRST, &evidence), (SECOND, &self.evidence_in()));
             let with_last = self.surely_conflict(&classes, (FIRST, &evidence), (HERE, &state.entered));
             if with_second || with_last || self.would_have_come_back(state, &classes, edge) {
@@ -299,7 +299,14 @@ impl Chain<'_, '_> {
             && !self.rules.mixed
             && (self.rules.exclusion == Exclusion::Everybody || !state.read_writes)
             && !edge.cells.contains(&Cell::Existence)
+            && self.is_one_in_loops(edge.accesses.1)
             && classes.are_one_row(self.graph, (SECOND, deleted), (FIRST, changed))
+    }
+
+    /// Whether an access of T1 is to the same row in all iterations of loops.
+    fn is_one_in_loops(&self, access: usize) -> bool {
+        let path = self.graph.path(self.first);
+        path.accesses[access].row.iter().all(|(_, value)| !path.terms[*value].looped)
     }
 
     /// The transactions that depend on the one that the chain has come to.

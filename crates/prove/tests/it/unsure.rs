@@ -255,3 +255,58 @@ fn merge_looks_again() {
         BEGIN UPDATE a SET v = k WHERE id = 1; UPDATE b SET v = k WHERE id = 1; END $$;";
     breaks_and_is_suspected(text, "f() | g(5) | finally: SELECT w FROM b", Level::Mvrc, true);
 }
+
+/// What a program changes in one iteration of a loop it has not changed in another one.
+#[test]
+fn another_iteration_is_about_another_row() {
+    let looping = |update: &str| {
+        format!(
+            "CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ DECLARE x int;
+             BEGIN
+               FOR i IN 1..2 LOOP
+                 SELECT v INTO x FROM t WHERE id = i;
+                 IF x = 0 THEN UPDATE t SET {update} WHERE id = i; END IF;
+               END LOOP;
+             END $$;"
+        )
+    };
+    let updated = "CREATE TABLE t (id int PRIMARY KEY, v int NOT NULL, w int NOT NULL, z int NOT NULL);
+        INSERT INTO t VALUES (1, 1, 0, 0), (2, 0, 0, 0);
+        CREATE PROCEDURE g(k int) LANGUAGE plpgsql AS $$ BEGIN UPDATE t SET v = 5, w = 5 WHERE id = k; END $$;
+        CREATE PROCEDURE h(k int, j int) LANGUAGE plpgsql AS $$ DECLARE x int; y int;
+        BEGIN SELECT v INTO x FROM t WHERE id = k; SELECT z INTO y FROM t WHERE id = j; END $$;";
+    let deleted = "CREATE TABLE t (id int PRIMARY KEY, v int NOT NULL, z int NOT NULL);
+        INSERT INTO t VALUES (1, 1, 0), (2, 0, 0);
+        CREATE PROCEDURE g(k int) LANGUAGE plpgsql AS $$ BEGIN DELETE FROM t WHERE id = k; END $$;
+        CREATE PROCEDURE h(k int, j int) LANGUAGE plpgsql AS $$ DECLARE y int;
+        BEGIN PERFORM 1 FROM t WHERE id = k; SELECT z INTO y FROM t WHERE id = j; END $$;";
+    for (others, update) in [(updated, "w = 1, z = 1"), (deleted, "z = 1")] {
+        let text = others.to_owned() + &looping(update);
+        breaks_and_is_suspected(&text, "f() | g(1) | h(1, 2)", Level::Si, true);
+    }
+}
+
+/// Who is come to by a read has not written for that, although another access to the same row would have.
+#[test]
+fn by_which_access_one_is_come_to_matters() {
+    let text = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL); INSERT INTO a VALUES (1, 0);
+        CREATE TABLE b (id int PRIMARY KEY, v int NOT NULL); INSERT INTO b VALUES (1, 0);
+        CREATE TABLE t (id int PRIMARY KEY, v int NOT NULL, w int NOT NULL); INSERT INTO t VALUES (1, 0, 0);
+        CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ DECLARE x int;
+        BEGIN
+          SELECT v INTO x FROM a WHERE id = 1;
+          UPDATE t SET w = 2 WHERE id = 1; IF NOT FOUND THEN RAISE EXCEPTION 'no'; END IF;
+          UPDATE b SET v = x + 1 WHERE id = 1;
+        END $$;
+        CREATE PROCEDURE g() LANGUAGE plpgsql AS $$
+        BEGIN UPDATE a SET v = 5 WHERE id = 1; UPDATE t SET v = 7 WHERE id = 1; END $$;
+        CREATE PROCEDURE h(m int) LANGUAGE plpgsql AS $$ DECLARE x int; y int;
+        BEGIN
+          FOR i IN 1..1 LOOP
+            UPDATE t SET w = v + 1 WHERE id = i AND m > 5;
+            SELECT v INTO x FROM t WHERE id = i;
+          END LOOP;
+          SELECT v INTO y FROM b WHERE id = 1;
+        END $$;";
+    breaks_and_is_suspected(text, "f() | g() | h(0)", Level::Si, false);
+}
