@@ -160,9 +160,11 @@ struct AlwaysFailed {
 fn always_failed(explored: &Explored, client: &Client) -> Vec<AlwaysFailed> {
     let Some((first, rest)) = explored.behaviours.split_first() else { return Vec::new() };
     let always = first.failed.iter().filter(|failure| rest.iter().all(|other| other.failed.contains(failure)));
-    let calls = || client.sessions.iter().flat_map(|(name, calls)| calls.iter().map(move |call| (name, call)));
-    // PostgreSQL's class of errors in what was written.
-    let is_mistake = |failure: &str| calls().any(|(name, call)| failure.starts_with(&format!("{name}: {call}: 42")));
+    // PostgreSQL's class of errors in what was written. What comes before the call is the session's name.
+    let is_mistake = |failure: &str| {
+        let failure = failure.split_once(": ").map_or(failure, |(_, failure)| failure);
+        client.sessions.iter().flat_map(|(_, calls)| calls).any(|call| failure.starts_with(&format!("{call}: 42")))
+    };
     always.map(|failure| AlwaysFailed { text: failure.clone(), is_mistake: is_mistake(failure) }).collect()
 }
 

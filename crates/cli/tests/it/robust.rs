@@ -379,6 +379,8 @@ fn a_call_that_cannot_be_made_is_no_success() {
         assert_eq!(explored.code, 2, "{call}: {}", explored.out);
         assert!(explored.err.contains(why), "{call}: {}", explored.err);
     }
+    let last = skew(&["explore", &app, "--client", "deposit(1, 1) | finally: SELECT 1 FROM nowhere", "--level", "si"]);
+    assert_eq!(last.code, 2, "{}", last.out);
     let fails = skew(&["explore", &app, "--client", "SELECT 1 / 0", "--level", "si"]);
     assert_eq!(fails.code, 0, "{}", fails.err);
     assert!(fails.out.contains("note: in every run at a level, s1: SELECT 1 / 0: 22012"), "{}", fails.out);

@@ -11,6 +11,7 @@ mod queues;
 mod solver;
 mod splits;
 mod summaries;
+mod suspected;
 mod templates;
 mod unsure;
 mod verdicts;

@@ -4,7 +4,7 @@ use skew_model::Level;
 use skew_prove::robust::{Question, Robustness};
 
 use crate::load;
-use crate::overlooked::breaks_and_is_suspected;
+use crate::suspected::breaks_and_is_suspected;
 
 const COUNTER: &str = "CREATE TABLE a (id int PRIMARY KEY, v int NOT NULL); INSERT INTO a VALUES (1, 0), (2, 0);
     CREATE TABLE b (id int PRIMARY KEY, v int); INSERT INTO b VALUES (1, 0);";

@@ -282,10 +282,11 @@ impl Asked {
 
     fn report(&self, script: &Script, arguments: &Arguments) -> Result<RobustReport, String> {
         let name = &*script.name;
-        // A level in the user's words is executed at the weakest one that reads once.
+        // Weakest first.
         let mut asked = arguments.levels.clone();
         asked.sort();
         asked.dedup();
+        // A level in the user's words is executed at the weakest one that reads once.
         let written = [if self.question.sessions { Level::Ra } else { Level::Ec }];
         let levels = match (&arguments.solver.level_file, arguments.levels.is_empty()) {
             (Some(_), _) => &written[..],
