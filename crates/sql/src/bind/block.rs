@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use crate::error::{SqlError, SqlState};
 use crate::ir::{AggregateCall, Expr, WindowCall};

@@ -1,6 +1,6 @@
 //! Types as SQL writes them.
 
-use sqlparser::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, ObjectName, TimezoneInfo};
+use crate::parse::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, ObjectName, TimezoneInfo};
 
 use crate::bind::Binder;
 use crate::bind::names::qualified;

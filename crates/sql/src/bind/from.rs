@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use sqlparser::ast::{self, JoinConstraint, JoinOperator, TableFactor};
+use crate::parse::ast::{self, JoinConstraint, JoinOperator, TableFactor};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;
@@ -224,7 +224,7 @@ impl<'a> Binder<'a> {
                     return Err(SqlError::unsupported("TABLESAMPLE"));
                 }
                 let qualified = qualified(name)?;
-                let located = |binder: &Self, error| binder.at(sqlparser::ast::Spanned::span(name), error);
+                let located = |binder: &Self, error| binder.at(crate::parse::ast::Spanned::span(name), error);
                 let from = self.named_from(&qualified).map_err(|error| located(self, error))?;
                 aliased(from, alias.as_ref())
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{self, FunctionArg, TableFactor};
+use crate::parse::ast::{self, FunctionArg, TableFactor};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;

@@ -1,6 +1,6 @@
 //! GROUP BY: keys and grouping sets, and expressions over groups instead of rows.
 
-use sqlparser::ast::{self, GroupByExpr};
+use crate::parse::ast::{self, GroupByExpr};
 
 use crate::bind::Binder;
 use crate::bind::block::{AGGREGATES, Block, Clause, GROUPINGS};

@@ -1,6 +1,6 @@
 //! FOR UPDATE and its kin: which rows get locked, and how.
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use crate::bind::Binder;
 use crate::bind::names::fold;

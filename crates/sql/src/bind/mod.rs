@@ -36,7 +36,7 @@ pub use block::Clause;
 pub use params::Params;
 pub use variables::{Conflict, Variable, Variables};
 
-use sqlparser::tokenizer::Span;
+use crate::parse::ast::Span;
 
 use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};

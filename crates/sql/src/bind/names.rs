@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
+use crate::parse::ast::{Ident, ObjectName, ObjectNamePart};
 
 use crate::bind::Binder;
 use crate::catalog::{INFORMATION_SCHEMA, Oid, PG_CATALOG, Relation, RelationKind, Schema};

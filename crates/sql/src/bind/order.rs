@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{self, OrderByOptions, OrderBySort};
+use crate::parse::ast::{self, OrderByOptions, OrderBySort};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;

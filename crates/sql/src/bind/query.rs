@@ -1,6 +1,6 @@
 //! Queries: WITH, bodies of every kind, and what may follow them (ORDER BY, LIMIT, FOR UPDATE).
 
-use sqlparser::ast::{self, SetExpr};
+use crate::parse::ast::{self, SetExpr};
 
 use crate::bind::block::Clause;
 use crate::bind::from::{From, query_item, slot_column};

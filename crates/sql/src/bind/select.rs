@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use crate::bind::Binder;
 use crate::bind::block::{Block, Clause, SETS, WINDOWS};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{self, SetExpr, SetOperator, SetQuantifier};
+use crate::parse::ast::{self, SetExpr, SetOperator, SetQuantifier};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{self, SelectItem, SelectItemQualifiedWildcardKind};
+use crate::parse::ast::{self, SelectItem, SelectItemQualifiedWildcardKind};
 
 use crate::bind::Binder;
 use crate::bind::names::{fold, idents, name};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{self, SetExpr};
+use crate::parse::ast::{self, SetExpr};
 
 use crate::bind::Binder;
 use crate::bind::from::{From, slot_column, values_item};

@@ -1,6 +1,6 @@
 //! ALTER, DROP, COMMENT, TRUNCATE, REFRESH, and what is accepted without doing anything.
 
-use sqlparser::ast::{Ident, ObjectName};
+use crate::parse::ast::{Ident, ObjectName};
 
 use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;

@@ -1,11 +1,11 @@
 //! Calls of functions: arguments, aggregates' and windows' clauses, and those with a syntax of their own.
 
-use sqlparser::ast::{
+use crate::parse::ast::Span;
+use crate::parse::ast::{
     CastKind, DateTimeField, DuplicateTreatment, Expr, ExtractSyntax, Function, FunctionArg, FunctionArgExpr,
     FunctionArgOperator, FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident, ObjectName,
     TrimWhereField, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
 };
-use sqlparser::tokenizer::Span;
 
 use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;

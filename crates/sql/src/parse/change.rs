@@ -1,7 +1,7 @@
 //! INSERT, UPDATE, DELETE, MERGE.
 
-use sqlparser::ast::helpers::attached_token::AttachedToken;
-use sqlparser::ast::{
+use crate::parse::ast::AttachedToken;
+use crate::parse::ast::{
     Assignment, AssignmentTarget, ConflictTarget, Delete, DoUpdate, Expr, FromTable, Ident, Insert, Merge, MergeAction,
     MergeClause, MergeClauseKind, MergeInsertExpr, MergeInsertKind, MergeUpdateExpr, MergeUpdateKind, ObjectName,
     ObjectNamePart, OnConflict, OnConflictAction, OnInsert, Parens, SelectItem, SetExpr, Statement, Subscript,

@@ -1,6 +1,6 @@
 //! CREATE of everything but tables and functions.
 
-use sqlparser::ast::Ident;
+use crate::parse::ast::Ident;
 
 use crate::catalog::{CheckOption, TriggerTime};
 use crate::error::{Result, SqlError, SqlState};
@@ -128,11 +128,11 @@ impl Cursor<'_> {
     fn index_element(&mut self) -> Result<IndexElement> {
         let expr = match self.kind() {
             Kind::LeftParen => match *self.parenthesized_expr()? {
-                sqlparser::ast::Expr::Nested(inner) => *inner,
+                crate::parse::ast::Expr::Nested(inner) => *inner,
                 other => other,
             },
             _ if self.kind_at(1) == Kind::LeftParen => *self.primary()?,
-            _ => sqlparser::ast::Expr::Identifier(self.ident()?),
+            _ => crate::parse::ast::Expr::Identifier(self.ident()?),
         };
         let collation = if self.accept_word(K::Collate) { Some(self.any_name()?) } else { None };
         let mut class = None;
@@ -393,11 +393,11 @@ impl Cursor<'_> {
             update: None,
             delete: false,
             truncate: false,
-            table: sqlparser::ast::ObjectName(Vec::new()),
+            table: crate::parse::ast::ObjectName(Vec::new()),
             referencing: false,
             each_row: false,
             condition: None,
-            function: sqlparser::ast::ObjectName(Vec::new()),
+            function: crate::parse::ast::ObjectName(Vec::new()),
             arguments: Vec::new(),
             attributes: Default::default(),
         };

@@ -1,7 +1,7 @@
 //! Going through tokens: looking ahead, taking what is expected, and saying where it went wrong.
 
-use sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
-use sqlparser::tokenizer::{Location, Span};
+use crate::parse::ast::{Ident, ObjectName, ObjectNamePart};
+use crate::parse::ast::{Location, Span};
 
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::keywords::{Class, Keyword};

@@ -1,6 +1,6 @@
 //! Statements that change the schema, as written.
 
-use sqlparser::ast::{DataType, Expr, Ident, ObjectName, Query};
+use crate::parse::ast::{DataType, Expr, Ident, ObjectName, Query};
 
 /// A statement that changes the schema.
 #[derive(Clone, PartialEq, Debug)]

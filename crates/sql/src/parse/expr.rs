@@ -1,6 +1,6 @@
 //! Expressions: operators by PostgreSQL's table of precedence. What stands between operators is in [`super::primary`].
 
-use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
+use crate::parse::ast::{BinaryOperator, Expr, UnaryOperator};
 
 use crate::error::{Result, SqlError};
 use crate::parse::cursor::{Cursor, too_deep};
@@ -213,11 +213,11 @@ impl Cursor<'_> {
 
     fn type_cast(&mut self, expr: Box<Expr>) -> Result<Box<Expr>> {
         let data_type = self.data_type()?;
-        Ok(boxed(Expr::Cast { kind: sqlparser::ast::CastKind::DoubleColon, expr, data_type, format: None }))
+        Ok(boxed(Expr::Cast { kind: crate::parse::ast::CastKind::DoubleColon, expr, data_type, format: None }))
     }
 
     /// A name that may be that of anything, like a collation's.
-    pub(crate) fn any_name(&mut self) -> Result<sqlparser::ast::ObjectName> {
+    pub(crate) fn any_name(&mut self) -> Result<crate::parse::ast::ObjectName> {
         let first = self.label()?;
         self.qualified(first)
     }

@@ -2,12 +2,12 @@
 //! them. Whoever walks a tree asks here about locks, frames, OVERRIDING, ON CONFLICT targets, CURRENT OF, VARIADIC and
 //! subscripts of assignments.
 
-use sqlparser::ast::{
+use crate::parse::ast::Span;
+use crate::parse::ast::{
     AccessExpr, Array, Assignment, AssignmentTarget, ConflictTarget, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArgumentList, FunctionArguments, Ident, Insert, LockClause, LockType, NonBlock, ObjectName, ObjectNamePart,
     Subscript, Value, WindowFrame, WindowFrameBound,
 };
-use sqlparser::tokenizer::Span;
 
 use crate::error::Result;
 use crate::ir::{FrameExclude, LockStrength, LockWait};

@@ -1,6 +1,6 @@
 //! FROM: tables, functions, subqueries, joins.
 
-use sqlparser::ast::{
+use crate::parse::ast::{
     FunctionArg, FunctionArgExpr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, TableAlias,
     TableAliasColumnDef, TableFactor, TableWithJoins,
 };
@@ -144,7 +144,7 @@ impl Cursor<'_> {
     }
 
     fn function_in_from(&mut self, lateral: bool) -> Result<Box<TableFactor>> {
-        use sqlparser::ast::{Expr, FunctionArguments};
+        use crate::parse::ast::{Expr, FunctionArguments};
         match *self.primary()? {
             Expr::Function(function) => {
                 let plain = function.filter.is_none() && function.over.is_none() && function.within_group.is_empty();
@@ -217,7 +217,7 @@ impl Cursor<'_> {
         let alias = self.alias()?;
         if alias.is_none() {
             let (what, hint) = match *subquery.body {
-                sqlparser::ast::SetExpr::Values(_) => ("VALUES", "For example, FROM (VALUES ...) [AS] foo."),
+                crate::parse::ast::SetExpr::Values(_) => ("VALUES", "For example, FROM (VALUES ...) [AS] foo."),
                 _ => ("subquery", "For example, FROM (SELECT ...) [AS] foo."),
             };
             return Err(SqlError::syntax(format!("{what} in FROM must have an alias"))

@@ -38,7 +38,7 @@ impl Cursor<'_> {
         Ok(parameters)
     }
 
-    fn parameter_name(&mut self) -> Result<sqlparser::ast::Ident> {
+    fn parameter_name(&mut self) -> Result<crate::parse::ast::Ident> {
         self.function_name()
     }
 

@@ -1,6 +1,6 @@
 //! GRANT and REVOKE, CREATE and DROP ROLE. There are no privileges; what is named has to exist all the same.
 
-use sqlparser::ast::{Ident, ObjectName};
+use crate::parse::ast::{Ident, ObjectName};
 
 use crate::error::Result;
 use crate::parse::cursor::Cursor;

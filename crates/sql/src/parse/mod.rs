@@ -5,6 +5,7 @@
 //! `quote_style`. Spans are places in the statement: line 1, and in `column` the position in characters from one that
 //! errors tell.
 
+pub mod ast;
 pub mod ddl;
 pub mod grant;
 pub mod keywords;
@@ -34,8 +35,6 @@ pub mod extra;
 mod tests;
 
 use std::ops::Range;
-
-use sqlparser::ast;
 
 use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;

@@ -1,7 +1,7 @@
 //! What stands between operators: literals, names, calls, CASE, subqueries, rows, arrays.
 
-use sqlparser::ast::helpers::attached_token::AttachedToken;
-use sqlparser::ast::{
+use crate::parse::ast::AttachedToken;
+use crate::parse::ast::{
     AccessExpr, Array, CaseWhen, Expr, Function, FunctionArguments, Ident, Interval, ObjectName, ObjectNamePart, Query,
     Subscript, TypedString, Value, ValueWithSpan,
 };
@@ -163,7 +163,7 @@ impl Cursor<'_> {
         Ok(None)
     }
 
-    fn typed_string(&mut self, data_type: sqlparser::ast::DataType) -> Result<Box<Expr>> {
+    fn typed_string(&mut self, data_type: crate::parse::ast::DataType) -> Result<Box<Expr>> {
         let token = self.peek();
         let text = self.string()?;
         let value = ValueWithSpan { value: Value::SingleQuotedString(text), span: self.span(token) };
@@ -198,7 +198,7 @@ impl Cursor<'_> {
             Kind::LeftParen => self.call(ObjectName::from(parts)),
             Kind::LeftBracket => self.indirection(Box::new(Expr::CompoundIdentifier(parts))),
             _ if self.at_string() => {
-                let data_type = sqlparser::ast::DataType::Custom(ObjectName::from(parts), Vec::new());
+                let data_type = crate::parse::ast::DataType::Custom(ObjectName::from(parts), Vec::new());
                 self.typed_string(data_type)
             }
             _ => Ok(Box::new(Expr::CompoundIdentifier(parts))),
@@ -207,10 +207,7 @@ impl Cursor<'_> {
 
     /// A token kept in the tree for its place alone.
     pub(crate) fn attached(&self, token: Token) -> AttachedToken {
-        AttachedToken(sqlparser::tokenizer::TokenWithSpan {
-            token: sqlparser::tokenizer::Token::EOF,
-            span: self.span(token),
-        })
+        AttachedToken(crate::parse::ast::TokenWithSpan { token: crate::parse::ast::Token::EOF, span: self.span(token) })
     }
 
     /// Fields and subscripts after an operand.
@@ -410,7 +407,7 @@ impl Cursor<'_> {
         let mut precision = None;
         if self.kind() == Kind::LeftParen && self.kind_at(1) == Kind::Integer && self.kind_at(2) == Kind::RightParen {
             self.back_to(mark);
-            if let Some(sqlparser::ast::DataType::Interval { precision: said, .. }) = self.keyword_type()? {
+            if let Some(crate::parse::ast::DataType::Interval { precision: said, .. }) = self.keyword_type()? {
                 precision = said;
             }
         }
@@ -427,8 +424,8 @@ impl Cursor<'_> {
         let text = self.string()?;
         let value = self.value(token, Value::SingleQuotedString(text));
         let (fields, seconds) = self.interval_fields()?;
-        let data_type = sqlparser::ast::DataType::Interval { fields, precision: precision.or(seconds) };
-        if matches!(data_type, sqlparser::ast::DataType::Interval { fields: None, precision: None }) {
+        let data_type = crate::parse::ast::DataType::Interval { fields, precision: precision.or(seconds) };
+        if matches!(data_type, crate::parse::ast::DataType::Interval { fields: None, precision: None }) {
             return Ok(Box::new(Expr::Interval(Interval {
                 value,
                 leading_field: None,

@@ -1,7 +1,7 @@
 //! SELECT, VALUES, TABLE, set operations, WITH, ORDER BY, LIMIT, locks.
 
-use sqlparser::ast::helpers::attached_token::AttachedToken;
-use sqlparser::ast::{
+use crate::parse::ast::AttachedToken;
+use crate::parse::ast::{
     Cte, CteAsMaterialized, Distinct, Expr, Fetch, GroupByExpr, Ident, LimitClause, NamedWindowDefinition,
     NamedWindowExpr, ObjectName, ObjectNamePart, Offset, OffsetRows, OrderBy, OrderByExpr, OrderByKind, OrderByOptions,
     OrderBySort, Parens, Query, Select, SelectFlavor, SelectInto, SelectItem, SelectItemQualifiedWildcardKind, SetExpr,
@@ -461,7 +461,7 @@ impl Cursor<'_> {
         Ok(Fetch { with_ties, percent: false, quantity: quantity.map(|quantity| *quantity) })
     }
 
-    fn lock(&mut self) -> Result<sqlparser::ast::LockClause> {
+    fn lock(&mut self) -> Result<crate::parse::ast::LockClause> {
         self.expect_word(K::For)?;
         let strength = match self.keyword() {
             K::Update => LockStrength::Update,
@@ -522,8 +522,8 @@ impl Cursor<'_> {
     }
 }
 
-fn ends_in_wildcard(chain: &[sqlparser::ast::AccessExpr]) -> bool {
-    matches!(chain, [sqlparser::ast::AccessExpr::Dot(Expr::Wildcard(_))])
+fn ends_in_wildcard(chain: &[crate::parse::ast::AccessExpr]) -> bool {
+    matches!(chain, [crate::parse::ast::AccessExpr::Dot(Expr::Wildcard(_))])
 }
 
 fn limit_clause(query: &mut Query) -> &mut LimitClause {

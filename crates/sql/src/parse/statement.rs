@@ -1,7 +1,7 @@
 //! What a statement is before names are looked up: `sqlparser`'s tree for queries and changes of rows, and a tree of our
 //! own for everything else.
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use crate::parse::ddl::Ddl;
 use crate::parse::grant::{Grant, RoleChange};

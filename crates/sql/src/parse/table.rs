@@ -1,6 +1,6 @@
 //! CREATE TABLE: columns, constraints, LIKE; CREATE TABLE AS.
 
-use sqlparser::ast::Ident;
+use crate::parse::ast::Ident;
 
 use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;
@@ -106,7 +106,7 @@ impl Cursor<'_> {
         &mut self,
         persistence: Persistence,
         if_not_exists: bool,
-        name: sqlparser::ast::ObjectName,
+        name: crate::parse::ast::ObjectName,
         columns: Vec<Ident>,
         materialized: bool,
     ) -> Result<Ddl> {
@@ -250,7 +250,7 @@ impl Cursor<'_> {
         Ok(Some(ColumnConstraint { name, kind, attributes }))
     }
 
-    fn check(&mut self) -> Result<sqlparser::ast::Expr> {
+    fn check(&mut self) -> Result<crate::parse::ast::Expr> {
         self.expect_word(K::Check)?;
         self.expect(Kind::LeftParen)?;
         let condition = self.expr()?;

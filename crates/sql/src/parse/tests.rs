@@ -1,6 +1,6 @@
 //! What texts parse to, and where they go wrong.
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use super::*;
 use crate::ir::{FrameExclude, LockStrength, LockWait};

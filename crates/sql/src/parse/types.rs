@@ -1,6 +1,6 @@
 //! Names of types, in casts, columns and signatures.
 
-use sqlparser::ast::{
+use crate::parse::ast::{
     ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, Ident, IntervalFields, ObjectName, ObjectNamePart,
     TimezoneInfo,
 };

@@ -1,6 +1,6 @@
 //! Statements about the connection: transactions, settings, cursors, prepared statements, locks, notifications.
 
-use sqlparser::ast::{Expr, ObjectName};
+use crate::parse::ast::{Expr, ObjectName};
 
 use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;

@@ -2,7 +2,7 @@
 //!
 //! Every node that can go wrong has its line, counted from the beginning of the body. SQL inside is kept with its text.
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use crate::parse;
 use crate::parse::ddl::TypeName;

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use sqlparser::ast as sql;
+use crate::parse::ast as sql;
 
 use crate::bind::{Conflict, Variable as Found, Variables};
 use crate::catalog::{Oid, UserFunction};

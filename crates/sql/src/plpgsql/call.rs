@@ -226,7 +226,7 @@ fn out_parameters(function: &UserFunction) -> impl Iterator<Item = &Parameter> {
 }
 
 /// CALL
-pub(crate) fn run_call(world: &mut World<'_>, call: &sqlparser::ast::Function) -> Result<crate::session::Outcome> {
+pub(crate) fn run_call(world: &mut World<'_>, call: &crate::parse::ast::Function) -> Result<crate::session::Outcome> {
     use crate::session::Outcome;
     let path = world.path();
     let (function, args) = crate::bind::Binder::new(&*world, &path).procedure_call(call)?;
@@ -247,7 +247,7 @@ pub(crate) fn run_call(world: &mut World<'_>, call: &sqlparser::ast::Function) -
 }
 
 /// The columns of the row that CALL returns, if the procedure has OUT parameters.
-pub(crate) fn call_columns(world: &mut World<'_>, call: &sqlparser::ast::Function) -> Result<Option<Arc<[Output]>>> {
+pub(crate) fn call_columns(world: &mut World<'_>, call: &crate::parse::ast::Function) -> Result<Option<Arc<[Output]>>> {
     let path = world.path();
     let (function, _) = crate::bind::Binder::new(&*world, &path).procedure_call(call)?;
     Ok(out_parameters(&function).next().is_some().then(|| out_columns(&function)))
@@ -356,7 +356,7 @@ impl Machine<'_, '_> {
     pub(super) fn bound_call(
         &mut self,
         scope: &Arc<Scope>,
-        call: &sqlparser::ast::Function,
+        call: &crate::parse::ast::Function,
     ) -> Result<(Arc<UserFunction>, Vec<Expr>)> {
         let (version, path) = self.seen();
         self.bind(scope, version, &path, |binder| binder.procedure_call(call)).map(|(bound, _)| bound)

@@ -374,8 +374,8 @@ impl Compiler<'_, '_> {
     }
 
     /// What the OUT arguments of CALL are written back to: arguments that are variables.
-    fn call_targets(&mut self, call: &sqlparser::ast::Function, scope: &Arc<Scope>) -> Vec<CallTarget> {
-        use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments};
+    fn call_targets(&mut self, call: &crate::parse::ast::Function, scope: &Arc<Scope>) -> Vec<CallTarget> {
+        use crate::parse::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments};
         let FunctionArguments::List(list) = &call.args else { return Vec::new() };
         let mut target = |arg: &FunctionArg| {
             let (FunctionArg::Unnamed(arg) | FunctionArg::Named { arg, .. } | FunctionArg::ExprNamed { arg, .. }) = arg;

@@ -197,7 +197,7 @@ impl Machine<'_, '_> {
     pub(super) fn call(
         &mut self,
         text: &Arc<str>,
-        call: &sqlparser::ast::Function,
+        call: &crate::parse::ast::Function,
         scope: &Arc<Scope>,
         outs: &[CallTarget],
     ) -> Result<()> {

@@ -244,7 +244,7 @@ impl<'m, 'a> Machine<'m, 'a> {
         let (expr, against) = self.bind(&expression.scope, version, &path, |binder| match &expression.syntax {
             ExpressionKind::Simple(expr) => binder.value(expr, Clause::Select),
             ExpressionKind::Query(query) => {
-                binder.value(&sqlparser::ast::Expr::Subquery(query.clone()), Clause::Select)
+                binder.value(&crate::parse::ast::Expr::Subquery(query.clone()), Clause::Select)
             }
         })?;
         let expr = self.world.planned_expression(expr);

@@ -233,7 +233,7 @@ impl Machine<'_, '_> {
 
 /// Whether an expression is a string without a type.
 fn is_string(syntax: &ExpressionKind) -> bool {
-    use sqlparser::ast::{Expr, Value};
+    use crate::parse::ast::{Expr, Value};
     let ExpressionKind::Simple(expr) = syntax else { return false };
     matches!(&**expr, Expr::Value(value) if matches!(value.value, Value::SingleQuotedString(_)))
 }

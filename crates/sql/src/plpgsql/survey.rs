@@ -264,7 +264,7 @@ impl Surveyor<'_, '_> {
         let bound = self.bind(&expression.scope, |binder| match &expression.syntax {
             ExpressionKind::Simple(expr) => binder.value(expr, Clause::Select),
             ExpressionKind::Query(query) => {
-                binder.value(&sqlparser::ast::Expr::Subquery(query.clone()), Clause::Select)
+                binder.value(&crate::parse::ast::Expr::Subquery(query.clone()), Clause::Select)
             }
         });
         match bound {

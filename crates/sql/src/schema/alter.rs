@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{self, DataType, Ident, ObjectName};
+use crate::parse::ast::{self, DataType, Ident, ObjectName};
 
 use crate::catalog::{Generation, Oid, RelationKind, StoredExpr, Volatility};
 use crate::error::{Result, SqlError, SqlState};

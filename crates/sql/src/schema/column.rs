@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{self, DataType, Ident};
+use crate::parse::ast::{self, DataType, Ident};
 
 use crate::catalog::{Column, Generation, Oid, SequenceOwner, StoredExpr};
 use crate::error::{Result, SqlError, SqlState};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{self, Ident};
+use crate::parse::ast::{self, Ident};
 
 use crate::catalog::{
     Action, Check, ForeignKey, Index, IndexConstraint, IndexKey, IndexKeyKind, Oid, Relation, RelationKind, StoredExpr,

@@ -1,6 +1,6 @@
 //! Expressions of the schema as catalogs show them: with every operator in parentheses and every literal's type.
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use crate::catalog::{Relation, RelationKind, StoredExpr};
 use crate::ir::{ColumnRef, Expr, ExprKind, Quantified};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sqlparser::ast::{Ident, ObjectName};
+use crate::parse::ast::{Ident, ObjectName};
 
 use crate::catalog::{Catalog, IndexKeyKind, Oid, RelationKind, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};

@@ -163,8 +163,8 @@ impl World<'_> {
             TypeName::SetOf(inner) => self.type_name(inner),
             TypeName::TypeOf(column) => {
                 let (last, table) = column.0.split_last().ok_or_else(|| SqlError::syntax("invalid type name"))?;
-                let relation = self.resolve_relation(&sqlparser::ast::ObjectName(table.to_vec()))?;
-                let sqlparser::ast::ObjectNamePart::Identifier(ident) = last else {
+                let relation = self.resolve_relation(&crate::parse::ast::ObjectName(table.to_vec()))?;
+                let crate::parse::ast::ObjectNamePart::Identifier(ident) = last else {
                     return Err(SqlError::syntax("invalid type name"));
                 };
                 let position = self.position(relation.oid, ident)?;
@@ -214,7 +214,7 @@ impl World<'_> {
     }
 
     /// The function that a name and, if need be, its arguments mean.
-    pub(crate) fn routine_named(&mut self, name: &sqlparser::ast::ObjectName) -> Result<Oid> {
+    pub(crate) fn routine_named(&mut self, name: &crate::parse::ast::ObjectName) -> Result<Oid> {
         self.function_named(&ObjectRef { name: name.clone(), of: None, arguments: None })
     }
 
@@ -398,7 +398,7 @@ fn unquoted(error: SqlError) -> SqlError {
     SqlError::new(SqlState::UNDEFINED_OBJECT, message)
 }
 
-fn shown_name(name: &sqlparser::ast::ObjectName) -> String {
+fn shown_name(name: &crate::parse::ast::ObjectName) -> String {
     let parts: Vec<String> =
         name.0.iter().filter_map(|part| part.as_ident().map(|ident| fold(ident).to_string())).collect();
     parts.join(".")

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use crate::catalog::{Index, IndexKey, IndexKeyKind, Oid, Relation, RelationKind, StoredExpr};
 use crate::error::{Result, SqlError, SqlState};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
+use crate::parse::ast::{Ident, ObjectName, ObjectNamePart};
 
 use crate::catalog::{Catalog, Oid, Relation};
 use crate::error::{Result, SqlError, SqlState};

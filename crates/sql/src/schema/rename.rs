@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::Ident;
+use crate::parse::ast::Ident;
 
 use crate::catalog::{Oid, Relation, RelationKind, UserType};
 use crate::error::{Result, SqlError, SqlState};

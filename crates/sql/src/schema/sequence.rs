@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::ObjectName;
+use crate::parse::ast::ObjectName;
 
 use crate::catalog::{Oid, Relation, RelationKind, Sequence, SequenceOwner};
 use crate::error::{Result, SqlError, SqlState};
@@ -155,7 +155,7 @@ impl World<'_> {
             );
         }
         let relation = self.resolve_relation(&ObjectName(table.to_vec()))?;
-        let sqlparser::ast::ObjectNamePart::Identifier(name) = last else {
+        let crate::parse::ast::ObjectNamePart::Identifier(name) = last else {
             return Err(SqlError::syntax("invalid OWNED BY option"));
         };
         let column = self.position(relation.oid, name)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::ObjectName;
+use crate::parse::ast::ObjectName;
 
 use crate::catalog::{Catalog, Oid, OnCommit, Relation, RelationKind, Table, UserType, UserTypeKind};
 use crate::change::Event;
@@ -212,7 +212,7 @@ impl World<'_> {
                 };
             }
         };
-        let statement = Statement::Sql(Box::new(sqlparser::ast::Statement::Query(query.clone())));
+        let statement = Statement::Sql(Box::new(crate::parse::ast::Statement::Query(query.clone())));
         let planned = self.plan(create.text.as_str().into(), Arc::new(statement), &[])?;
         let plan = planned.plan.query.clone().expect("a query has a plan");
         let rows = match create.with_data {
@@ -419,7 +419,7 @@ fn ordered(constraints: &[TableConstraint]) -> Vec<&TableConstraint> {
 
 /// A column's constraint as one of the table, if it can be one.
 pub(super) fn as_table_constraint(
-    column: &sqlparser::ast::Ident,
+    column: &crate::parse::ast::Ident,
     constraint: &crate::parse::ddl::ColumnConstraint,
 ) -> Option<TableConstraint> {
     let columns = vec![column.clone()];

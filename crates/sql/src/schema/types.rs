@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::ObjectName;
+use crate::parse::ast::ObjectName;
 
 use crate::catalog::{Check, Oid, StoredExpr, UserType, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};

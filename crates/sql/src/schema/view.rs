@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{ObjectName, Query};
+use crate::parse::ast::{ObjectName, Query};
 
 use crate::catalog::{Oid, Relation, RelationKind, View};
 use crate::error::{Result, SqlError, SqlState};
@@ -16,7 +16,7 @@ use crate::types::{Type, Typed};
 
 impl World<'_> {
     pub(super) fn create_view(&mut self, create: &CreateView) -> Result<()> {
-        let statement = Statement::Sql(Box::new(sqlparser::ast::Statement::Query(create.query.clone())));
+        let statement = Statement::Sql(Box::new(crate::parse::ast::Statement::Query(create.query.clone())));
         let planned = self.plan(create.text.as_str().into(), Arc::new(statement), &[])?;
         let (schema, name) = self.place(&create.name, create.temporary)?;
         let plan = planned.plan.query.clone().expect("a query has a plan");
@@ -130,7 +130,7 @@ impl World<'_> {
             return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
         };
         self.lock_table(*rows, crate::storage::locks::TableMode::AccessExclusive)?;
-        let statement = Statement::Sql(Box::new(sqlparser::ast::Statement::Query(Box::new((**query).clone()))));
+        let statement = Statement::Sql(Box::new(crate::parse::ast::Statement::Query(Box::new((**query).clone()))));
         let planned = self.plan(text.as_str().into(), Arc::new(statement), &[])?;
         let plan = planned.plan.query.clone().expect("a query has a plan");
         let found = match (with_data, self.run_query_statement(&planned.sql, &plan)?) {

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{self, JoinConstraint, JoinOperator, SetExpr, TableFactor};
+use crate::parse::ast::{self, JoinConstraint, JoinOperator, SetExpr, TableFactor};
 
 use crate::bind::Binder;
 use crate::catalog::{Oid, Relation, RelationKind, View};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{self, DataType, ObjectName};
+use crate::parse::ast::{self, DataType, ObjectName};
 
 use crate::catalog::{Oid, Relation, RelationKind, Timing};
 use crate::error::{Result, SqlError, SqlState};

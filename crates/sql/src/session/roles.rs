@@ -1,6 +1,6 @@
 //! Roles, which own nothing and may do everything: whether one is there is all that can be said of it.
 
-use sqlparser::ast::Ident;
+use crate::parse::ast::Ident;
 
 use crate::catalog::RelationKind;
 use crate::error::{Result, SqlError, SqlState};

@@ -428,7 +428,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn set_constraints(&mut self, names: &[sqlparser::ast::ObjectName], deferred: bool) -> Result<Outcome> {
+    fn set_constraints(&mut self, names: &[crate::parse::ast::ObjectName], deferred: bool) -> Result<Outcome> {
         self.must_be_in_block("SET CONSTRAINTS");
         self.session.transaction(&self.db);
         let which = if names.is_empty() { None } else { Some(self.deferrable_constraints(names)?) };
@@ -479,7 +479,12 @@ impl World<'_> {
         Ok(Outcome::Rows { columns, rows, tag: "SHOW".to_owned() })
     }
 
-    fn lock_tables(&mut self, tables: &[sqlparser::ast::ObjectName], mode: TableLock, nowait: bool) -> Result<Outcome> {
+    fn lock_tables(
+        &mut self,
+        tables: &[crate::parse::ast::ObjectName],
+        mode: TableLock,
+        nowait: bool,
+    ) -> Result<Outcome> {
         self.block_for("LOCK TABLE")?;
         let mode = table_mode(mode);
         for name in tables {
@@ -511,7 +516,7 @@ impl World<'_> {
             let message = format!("cursor \"{}\" already exists", declare.name);
             return Err(SqlError::new(SqlState::DUPLICATE_CURSOR, message));
         }
-        let statement = Statement::Sql(Box::new(sqlparser::ast::Statement::Query(declare.query.clone())));
+        let statement = Statement::Sql(Box::new(crate::parse::ast::Statement::Query(declare.query.clone())));
         let planned = self.plan(declare.text.as_str().into(), Arc::new(statement), &[])?;
         let query = planned.plan.query.clone().expect("a query has a plan");
         let outcome = self.run_query_statement(&planned.sql, &query)?;

@@ -1,6 +1,6 @@
 //! DELETE.
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use crate::bind::Binder;
 use crate::bind::change::Doing;

@@ -1,6 +1,6 @@
 //! INSERT: which columns get what.
 
-use sqlparser::ast::{self, SetExpr, TableObject};
+use crate::parse::ast::{self, SetExpr, TableObject};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;

@@ -1,6 +1,6 @@
 //! MERGE.
 
-use sqlparser::ast::{self, MergeClauseKind, MergeInsertKind, MergeUpdateKind, TableFactor};
+use crate::parse::ast::{self, MergeClauseKind, MergeInsertKind, MergeUpdateKind, TableFactor};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;

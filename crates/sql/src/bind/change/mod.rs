@@ -8,7 +8,7 @@ mod merge;
 mod update;
 mod view;
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;

@@ -1,6 +1,6 @@
 //! UPDATE.
 
-use sqlparser::ast::{self, TableFactor};
+use crate::parse::ast::{self, TableFactor};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{self, SetExpr, TableFactor};
+use crate::parse::ast::{self, SetExpr, TableFactor};
 
 use crate::bind::Binder;
 use crate::bind::change::Target;

@@ -1,6 +1,6 @@
 //! Arrays: `ARRAY[…]`, subscripts.
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use crate::bind::Binder;
 use crate::bind::coerce::Coercion;

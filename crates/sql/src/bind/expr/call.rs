@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments};
+use crate::parse::ast::{self, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments};
 
 use crate::bind::Binder;
 use crate::bind::block::{Clause, GROUPINGS, SETS};
@@ -28,7 +28,7 @@ pub(in crate::bind) struct Parsed<'e> {
     pub within_group: &'e [ast::OrderByExpr],
     pub filter: Option<&'e ast::Expr>,
     pub over: Option<&'e ast::WindowType>,
-    pub span: sqlparser::tokenizer::Span,
+    pub span: crate::parse::ast::Span,
 }
 
 impl<'e> Parsed<'e> {

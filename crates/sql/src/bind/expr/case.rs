@@ -1,6 +1,6 @@
 //! CASE, COALESCE, NULLIF, GREATEST, LEAST.
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use crate::bind::Binder;
 use crate::error::{Result, SqlError, SqlState};

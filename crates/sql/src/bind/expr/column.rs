@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use sqlparser::ast::Ident;
+use crate::parse::ast::Ident;
 
 use crate::bind::Binder;
 use crate::bind::names::fold;

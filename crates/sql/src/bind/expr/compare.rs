@@ -1,6 +1,6 @@
 //! Comparisons that are more than one operator: rows, IN, BETWEEN, IS DISTINCT FROM, ANY and ALL.
 
-use sqlparser::ast::{self, BinaryOperator};
+use crate::parse::ast::{self, BinaryOperator};
 
 use crate::bind::Binder;
 use crate::bind::expr::operator::symbol;

@@ -1,6 +1,6 @@
 //! Literals and parameters.
 
-use sqlparser::ast::{Value, ValueWithSpan};
+use crate::parse::ast::{Value, ValueWithSpan};
 
 use crate::bind::Binder;
 use crate::error::{Result, SqlError, SqlState};

@@ -13,7 +13,7 @@ mod special;
 mod subquery;
 mod window;
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;
@@ -147,7 +147,7 @@ impl<'a> Binder<'a> {
         if error.fields().position.is_some() {
             return error;
         }
-        self.at(sqlparser::ast::Spanned::span(expr), error)
+        self.at(crate::parse::ast::Spanned::span(expr), error)
     }
 
     /// This kind of expression is not supported.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
+use crate::parse::ast::{self, BinaryOperator, UnaryOperator};
 
 use crate::bind::expr::peel;
 use crate::bind::{Binder, too_deep};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use crate::bind::Binder;
 use crate::bind::names::fold;

@@ -1,6 +1,6 @@
 //! What has a syntax of its own: LIKE, EXTRACT, SUBSTRING, TRIM, AT TIME ZONE, INTERVAL, COLLATE, …
 
-use sqlparser::ast::{self, CeilFloorKind, DateTimeField, TrimWhereField};
+use crate::parse::ast::{self, CeilFloorKind, DateTimeField, TrimWhereField};
 
 use crate::bind::Binder;
 use crate::bind::names::qualified;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{self, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType};
+use crate::parse::ast::{self, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType};
 
 use crate::bind::Binder;
 use crate::bind::block::{Clause, WINDOWS};

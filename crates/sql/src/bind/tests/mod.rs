@@ -7,7 +7,7 @@ pub(crate) mod world;
 
 use std::path::Path;
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use crate::bind::{Binder, Params};
 use crate::catalog::PUBLIC;

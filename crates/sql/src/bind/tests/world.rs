@@ -126,7 +126,7 @@ fn view(catalog: &mut Catalog, oid: Oid, name: &str, sql: &str) {
     let Some(crate::parse::Statement::Sql(statement)) = crate::parse::statement(sql).expect("a view parses") else {
         panic!("a view is a query")
     };
-    let sqlparser::ast::Statement::Query(query) = *statement else { panic!("a view is a query") };
+    let crate::parse::ast::Statement::Query(query) = *statement else { panic!("a view is a query") };
     let columns = vec![(Arc::from("id"), Type::INT4.into()), (Arc::from("name"), Type::TEXT.into())];
     let view = View {
         columns,

@@ -1,6 +1,6 @@
 //! Text in, text out: a statement, and how it is planned.
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use crate::bind::tests::world::World;
 use crate::bind::tests::{cases, failure};

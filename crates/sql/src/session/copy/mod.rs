@@ -9,7 +9,7 @@ mod writer;
 
 use std::sync::Arc;
 
-use sqlparser::ast;
+use crate::parse::ast;
 
 use crate::catalog::{FIRST_USER_OID, Generation, Oid};
 use crate::change::Event;
