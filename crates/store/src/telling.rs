@@ -162,11 +162,8 @@ impl<V: Clone> Store<V> {
         for (statement, range) in ranges() {
             for at in range {
                 let op = &ops[at];
-                match op.action() {
-                    Action::Withdrawal(count) => {
-                        looked_again.extend((op.key..op.key + count).map(|key| ((statement, key), at)));
-                    }
-                    _ => {}
+                if let Action::Withdrawal(count) = op.action() {
+                    looked_again.extend((op.key..op.key + count).map(|key| ((statement, key), at)));
                 }
             }
         }

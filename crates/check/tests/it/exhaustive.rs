@@ -30,7 +30,7 @@ fn exhaustive_four_transactions_of_two_operations() {
 #[test]
 fn exhaustive_four_transactions_of_three_operations() {
     if std::env::var_os("SKEW_EXHAUSTIVE").is_none() {
-        println!("skipped: set SKEW_EXHAUSTIVE to visit tens of millions of histories");
+        skew_testing::skip("set SKEW_EXHAUSTIVE to visit tens of millions of histories");
         return;
     }
     let ordered = std::thread::spawn(|| compare(4, 3, Reads::Ordered));
@@ -88,7 +88,7 @@ fn compare(txns: usize, ops: usize, reads: Reads) {
 
 fn compare_one(history: &History, outline: &Outline, levels: &[Level], number: u64) {
     let checker = Checker::new(history, Options::default());
-    let mixed = (number % 4 == 0).then_some(Scope::Declared);
+    let mixed = number.is_multiple_of(4).then_some(Scope::Declared);
     for scope in levels.iter().copied().map(Scope::Level).chain(mixed) {
         let expected = oracle::some_order_satisfies(checker.facts(), scope);
         assert_eq!(checker.holds(scope), Some(expected), "{scope}\n{history}");

@@ -67,14 +67,9 @@ impl Shop {
     }
 }
 
-/// Whether there is a psql; if not, the test says that it does nothing.
+/// Whether there is a psql; if not, the test is skipped.
 pub(crate) fn has_psql() -> bool {
-    let found =
-        Command::new("psql").arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
-    if !found {
-        eprintln!("skipped: there is no psql");
-    }
-    found
+    skew_testing::has("psql")
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The examples for `skew test`, with a few runs each: what is wrong is found and explained, what is right passes. Drivers
-//! come from `crates/server/tests/clients/install.sh`; an example whose driver is missing is skipped with a word.
+//! come from `crates/server/tests/clients/install.sh`; an example whose driver is missing is skipped.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,11 +10,8 @@ use crate::run::root;
 fn installed(path: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("SKEW_CLIENTS").map_or_else(|| root().join("target/clients"), PathBuf::from);
     let path = folder.join(path);
-    if !path.exists() {
-        eprintln!("skipped: there is no {}; crates/server/tests/clients/install.sh gets it", path.display());
-        return None;
-    }
-    Some(path)
+    let what = format!("{} (crates/server/tests/clients/install.sh gets it)", path.display());
+    skew_testing::available(&what, path.exists()).then_some(path)
 }
 
 /// An example in a folder, and the command that tests it.

@@ -1,18 +1,12 @@
-//! `skew robust` where a solver is asked. Without z3 (cvc5) tests that need it say so and pass.
+//! `skew robust` where a solver is asked. Tests that need a missing solver are skipped.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::run::{file, root, skew};
+use skew_testing::has;
 
-fn has(solver: &str) -> bool {
-    let is_there = Command::new(solver).arg("--version").output().is_ok();
-    if !is_there {
-        eprintln!("skipped: {solver} is not installed");
-    }
-    is_there
-}
+use crate::run::{file, root, skew};
 
 /// The courseware with the pairs that make it serializable at SI.
 const COURSEWARE: [&str; 12] = [

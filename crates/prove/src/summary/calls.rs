@@ -366,7 +366,7 @@ impl Walk<'_> {
         let around = std::mem::replace(&mut self.body, body);
         let mut site = self.site.clone().unwrap_or(Site { line, functions: Vec::new() });
         site.functions.push((function.oid, function.name.clone()));
-        let site = std::mem::replace(&mut self.site, Some(site));
+        let site = self.site.replace(site);
         let (env, fields) = (std::mem::take(&mut state.env), std::mem::take(&mut state.fields));
         for (place, (value, typed)) in body.parameters.iter().zip(args) {
             let target = Target { place: *place, steps: Vec::new() };

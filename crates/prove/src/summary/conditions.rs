@@ -128,7 +128,9 @@ impl State {
                     more |= known.insert(term);
                 }
                 if known.contains(&term) {
-                    more |= parts.into_iter().fold(false, |more, part| known.insert(part) || more);
+                    for part in parts {
+                        more |= known.insert(part);
+                    }
                 }
             }
         }

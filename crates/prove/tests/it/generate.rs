@@ -531,7 +531,7 @@ impl Maker {
                 let body = self.inner(*scope);
                 let handler = if self.left == 0 { "NULL;\n".to_owned() } else { self.inner(*scope) };
                 // Who catches what others cause is not known to be robust.
-                let caught = if body.len() % 2 == 0 { "OTHERS" } else { "division_by_zero" };
+                let caught = if body.len().is_multiple_of(2) { "OTHERS" } else { "division_by_zero" };
                 format!("BEGIN\n{body}EXCEPTION WHEN {caught} THEN\n{handler}END;\n")
             }
         }

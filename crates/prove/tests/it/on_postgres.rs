@@ -161,11 +161,7 @@ fn has_postgresql() -> bool {
     let found = Command::new("sh")
         .args(["-c", "ls -d /usr/lib/postgresql/*/bin >/dev/null 2>&1 || command -v pg_config >/dev/null"])
         .status();
-    let found = found.is_ok_and(|status| status.success());
-    if !found {
-        eprintln!("skipped: there is no PostgreSQL");
-    }
-    found
+    skew_testing::available("PostgreSQL", found.is_ok_and(|status| status.success()))
 }
 
 /// A free port, and a folder.

@@ -20,11 +20,7 @@ use crate::{example, load};
 
 /// Whether there is a solver to ask.
 pub fn has_solver() -> bool {
-    let is_there = Solver::default().start().is_ok();
-    if !is_there {
-        eprintln!("skipped: z3 is not installed");
-    }
-    is_there
+    skew_testing::available("z3", Solver::default().start().is_ok())
 }
 
 /// The different cycles of so many transactions, without sessions.

@@ -4,8 +4,8 @@
 //! - [`encode`]: what they are sent
 //! - [`frames`]: messages cut out of a stream of bytes
 //! - [`startup`]: the packets before the first message, authentication
-//! - [`scram`]: SCRAM-SHA-256
-//! - [`conversation`]: a connection after its start, as a state machine; its parts [`simple`], [`extended`] and [`copy`]
+//! - [`scram`]: the exchange of SCRAM-SHA-256
+//! - [`conversation`]: the state machine of a connection after its start; its parts are [`simple`], [`extended`] and [`copy`]
 //! - [`sink`]: the way back to the client
 //! - [`values`]: parameters and results in text and binary
 //! - [`serve`]: all of it, for one socket

@@ -1,5 +1,5 @@
 //! Real drivers and frameworks, each with a program of its own under `tests/clients`. `install.sh` there gets what they
-//! need; a test whose driver is missing is skipped with a word.
+//! need; a test whose driver is missing is skipped.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -17,11 +17,8 @@ fn installed(path: &str) -> Option<PathBuf> {
     let folder =
         std::env::var_os("SKEW_CLIENTS").map_or_else(|| programs().join("../../../../target/clients"), PathBuf::from);
     let path = folder.join(path);
-    if !path.exists() {
-        eprintln!("skipped: there is no {}; crates/server/tests/clients/install.sh gets it", path.display());
-        return None;
-    }
-    Some(path)
+    let what = format!("{} (crates/server/tests/clients/install.sh gets it)", path.display());
+    skew_testing::available(&what, path.exists()).then_some(path)
 }
 
 #[track_caller]

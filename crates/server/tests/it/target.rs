@@ -60,11 +60,4 @@ impl Target {
     }
 }
 
-/// Whether a program can be started. If not, its test is skipped with a word.
-pub(crate) fn has(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
-    if !found {
-        eprintln!("skipped: there is no {program}");
-    }
-    found
-}
+pub(crate) use skew_testing::has;

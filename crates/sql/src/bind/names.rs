@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::parse::ast::{Ident, ObjectName, ObjectNamePart};
+use crate::parse::ast::{Ident, ObjectName};
 
 use crate::bind::Binder;
 use crate::catalog::{INFORMATION_SCHEMA, Oid, PG_CATALOG, Relation, RelationKind, Schema};
@@ -58,22 +58,15 @@ impl Qualified<'_> {
 
 /// The identifiers of a name; a function in it is not supported.
 pub fn idents(name: &ObjectName) -> Result<Vec<&Ident>> {
-    let ident = |part| match part {
-        &ObjectNamePart::Identifier(ref ident) => Ok(ident),
-        ObjectNamePart::Function(_) => Err(SqlError::unsupported("a function in a name")),
-    };
-    name.0.iter().map(ident).collect()
+    let no_function = || SqlError::unsupported("a function in a name");
+    name.0.iter().map(|part| part.as_ident().ok_or_else(no_function)).collect()
 }
 
 /// `name`, `schema.name`, `database.schema.name`.
 pub fn qualified(name: &ObjectName) -> Result<Qualified<'_>> {
-    let plain = |part| match part {
-        &ObjectNamePart::Identifier(ref ident) => Ok(fold(ident)),
-        ObjectNamePart::Function(_) => Err(SqlError::unsupported("a function in a name")),
-    };
-    match name.0.as_slice() {
-        [name] => Ok(Qualified { schema: None, name: plain(name)? }),
-        [schema, name] | [_, schema, name] => Ok(Qualified { schema: Some(plain(schema)?), name: plain(name)? }),
+    match idents(name)?.as_slice() {
+        [name] => Ok(Qualified { schema: None, name: fold(name) }),
+        [schema, name] | [_, schema, name] => Ok(Qualified { schema: Some(fold(schema)), name: fold(name) }),
         _ => {
             let message = format!("improper qualified name (too many dotted names): {name}");
             Err(SqlError::syntax(message))

@@ -76,9 +76,7 @@ fn push_below(plan: &mut Plan, condition: Expr) -> Option<Expr> {
             if on_keys && has_keys && plain {
                 let mut inner = condition.clone();
                 substitute(&mut inner, &aggregate.keys);
-                if push_below(&mut aggregate.input, inner).is_none() {
-                    return None;
-                }
+                push_below(&mut aggregate.input, inner)?;
             }
             wrap(plan, condition);
             None

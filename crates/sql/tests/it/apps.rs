@@ -159,8 +159,7 @@ fn script(apps: &[String]) -> String {
 fn in_postgresql(script: &str) -> Option<String> {
     let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
     let servers = Path::new("/usr/lib/postgresql");
-    if !is_there("psql") || !(servers.exists() || is_there("pg_config")) {
-        eprintln!("skipped: there is no PostgreSQL");
+    if !skew_testing::available("PostgreSQL", is_there("psql") && (servers.exists() || is_there("pg_config"))) {
         return None;
     }
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("apps.sql");

@@ -280,7 +280,10 @@ fn a_check_sees_one_state() {
                 session.transaction(|t| t.write("x", number).and_then(|()| t.write("y", number)))
             });
         }
-        db.check(|t| Ok(assert_eq!(t.read::<i64>("x")?, t.read::<i64>("y")?)));
+        db.check(|t| {
+            assert_eq!(t.read::<i64>("x")?, t.read::<i64>("y")?);
+            Ok(())
+        });
     };
     for level in [Level::Ru, Level::Rc, Level::Ra, Level::Cc, Level::Mvrc, Level::Pc, Level::Psi, Level::Si, Level::Ser]
     {

@@ -35,6 +35,7 @@ CREATE TRIGGER stamped BEFORE INSERT OR UPDATE ON pet FOR EACH ROW EXECUTE FUNCT
 \dt other.*
 \d owner
 \d pet
+\set HIDE_TOAST_COMPRESSION on
 \d+ pet
 \d heavy
 \d numbers
@@ -49,11 +50,10 @@ CREATE TRIGGER stamped BEFORE INSERT OR UPDATE ON pet FOR EACH ROW EXECUTE FUNCT
 \dT+ mood
 \dD
 \df
-\df+ nothing
+\df nothing
 \sf twice
 \dS+ nowhere*
 \d nowhere
 \dp owner
 \dy
-\dO
 \dRp

@@ -22,7 +22,11 @@ BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY;
 SHOW transaction_isolation;
 DELETE FROM t;
 END;
-SELECT 1 AS a; SELECT 2 AS b \; SELECT 3 AS c;
+SELECT 1 AS a;
+-- Before version 15 psql shows the last result alone.
+\set QUIET on
+SET application_name = 'b' \; SELECT 3 AS c;
+\set QUIET off
 \copy t FROM STDIN
 3	c
 4	\N

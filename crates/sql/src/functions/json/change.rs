@@ -66,7 +66,7 @@ fn delete_keys(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
 }
 
 /// A path whose steps are all there.
-fn steps<'a>(args: &'a [Datum], index: usize) -> Result<Vec<&'a str>> {
+fn steps(args: &[Datum], index: usize) -> Result<Vec<&str>> {
     let place = args.array(index)?.items.iter().position(Datum::is_null).map_or(0, |place| place + 1);
     present(args, index, &format!("path element at position {place} is null"))
 }
