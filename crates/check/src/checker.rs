@@ -82,6 +82,16 @@ impl<'h> Checker<'h> {
         }
     }
 
+    /// Whether the order in which the history lists its transactions is a commit order that the scope admits. The answer is
+    /// no where the history has findings or reads whose source is not known.
+    pub fn holds_in_recorded_order(&self, scope: Scope) -> bool {
+        let order: Vec<Node> = (0..self.facts.len() as Node).collect();
+        self.undeclared(scope).is_none()
+            && self.facts.findings.is_empty()
+            && self.facts.ambiguous.is_empty()
+            && order_is_valid(&self.facts, scope, &order)
+    }
+
     /// The verdict on one scope.
     pub fn check(&self, scope: Scope) -> Verdict {
         let outcome = match self.undeclared(scope) {

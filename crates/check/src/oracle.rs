@@ -4,8 +4,10 @@
 //! Sets of transactions are bits, so that exhaustive tests can afford it; otherwise this is the sentence at the top of
 //! [`skew_model::level`] and nothing else.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use skew_model::level::Sees;
-use skew_model::{History, Key, OpId, OpKind, Scope};
+use skew_model::{History, Key, OpId, OpKind, Scope, TxnId};
 
 use crate::facts::{Facts, INIT, Node, Read};
 
@@ -25,6 +27,39 @@ pub fn some_order_satisfies(facts: &Facts, scope: Scope) -> bool {
 /// Whether this commit order, the initial transaction first, satisfies the definition.
 pub fn order_satisfies(facts: &Facts, scope: Scope, order: &[u32]) -> bool {
     Said::new(facts, scope).satisfied_by(order)
+}
+
+/// A final state of a history: the last writer of each key. Keys that no transaction writes have no entry.
+pub type FinalState = BTreeMap<Key, TxnId>;
+
+/// The final states of a history without findings: for each commit order that satisfies the definition, the last writer of
+/// each key in that order, jointly over all keys.
+///
+/// A history does not say who wrote last where no read has seen the last write. Two blind writes leave either value, at
+/// every level:
+/// ```text
+/// alice  t1   w x=1
+/// bob    t2   w x=2          final states: x from t1, x from t2
+/// ```
+/// but two transactions that write both `x` and `y` leave both values of the same one, because one order settles all keys.
+///
+/// Panics when the history has more than [`MAX_TXNS`] transactions.
+pub fn final_states(facts: &Facts, scope: Scope) -> BTreeSet<FinalState> {
+    assert!(facts.len() <= MAX_TXNS + 1, "the oracle tries all orders and takes at most {MAX_TXNS} transactions");
+    let history = Said::new(facts, scope);
+    let mut states = BTreeSet::new();
+    let mut order: Vec<Node> = (0..facts.len() as Node).collect();
+    some_permutation(&mut order, 1, &mut |order| {
+        if history.satisfied_by(order) {
+            let mut state = FinalState::new();
+            for &node in &order[1..] {
+                state.extend(facts.writes(node).iter().map(|&key| (Key(key), facts.txns[node as usize])));
+            }
+            states.insert(state);
+        }
+        false
+    });
+    states
 }
 
 fn some_permutation(order: &mut [Node], from: usize, accept: &mut dyn FnMut(&[Node]) -> bool) -> bool {

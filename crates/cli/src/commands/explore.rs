@@ -1,5 +1,6 @@
 //! `skew explore`: a small client of an application file, in every way that its level allows.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,8 +28,9 @@ const MOST_CHARACTERS: usize = 300;
 /// Run a small client of an application file in every way that a level allows
 ///
 /// The file is plain PostgreSQL: tables, first rows, transactions as procedures. Functions with the comment `@invariant`
-/// must return true in the end; a procedure with the comment `@isolation si` always runs at that level. `not ser` counts the
-/// histories that no serial order explains; one of them is shown if no invariant breaks.
+/// must return true after every commit, the value of those with `@monotone` must not go down from one commit to the next,
+/// and no ASSERT may fail; a procedure with the comment `@isolation si` always runs at that level. `not ser` counts the
+/// histories that no serial order explains; one of them is shown if nothing breaks.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -39,7 +41,8 @@ Sessions are separated by |, their calls by ;. Each call is a transaction: a pro
 anything else is taken as it stands. `… | finally: SELECT balance FROM account`: when all calls are done, every session
 reads what is left, so that histories show who has written last.
 
-Exit codes: 0 no invariant breaks, 1 one does, 2 bad input or usage, 3 a limit was hit before everything was tried.")]
+Exit codes: 0 nothing breaks, 1 something does, 2 bad input or usage, 3 unknown: a limit was hit before everything was
+tried.")]
 pub(crate) struct Arguments {
     /// The application
     file: PathBuf,
@@ -206,22 +209,26 @@ pub(crate) fn no_program(name: &str, app: &App) -> String {
     format!("there is no program {name}; there are {}", names.join(", "))
 }
 
+/// What became of the invariants at a level. Where a limit was hit, nothing is said to hold.
 fn invariants(app: &App, explored: &Explored, broken: &[&Behaviour]) -> String {
-    let mut words = match (app.invariants.is_empty(), broken.is_empty()) {
-        (true, _) => "none".to_owned(),
-        (false, true) => "hold".to_owned(),
-        (false, false) => {
-            let mut names: Vec<&str> = broken.iter().flat_map(|one| one.broken.iter().map(String::as_str)).collect();
-            names.sort_unstable();
-            names.dedup();
-            let histories: usize = broken.iter().map(|one| one.histories).sum();
-            format!("{} broken in {}", names.join(", "), counted(histories))
-        }
-    };
-    if let Some(limit) = &explored.limit {
-        let _ = write!(words, " (stopped after {limit}: there may be more)");
+    let limit = explored.limit.as_ref();
+    if broken.is_empty() {
+        return match limit {
+            Some(limit) => format!("unknown (limit: {limit})"),
+            None if app.invariants.is_empty() && app.monotone.is_empty() => "none".to_owned(),
+            None => "hold".to_owned(),
+        };
     }
-    words
+    let mut names: Vec<&str> = broken.iter().flat_map(|one| one.broken.iter().map(String::as_str)).collect();
+    names.sort_unstable();
+    names.dedup();
+    let histories: BTreeSet<usize> = broken.iter().flat_map(|one| one.histories.iter().copied()).collect();
+    let within = match histories.len() {
+        0 => "runs with a refused transaction".to_owned(),
+        count => counted(count),
+    };
+    let more = limit.map_or_else(String::new, |limit| format!(" (limit: {limit}; there may be more)"));
+    format!("{} broken in {within}{more}", names.join(", "))
 }
 
 fn behaviour_words(levels: &[Level], behaviour: &Behaviour) -> String {

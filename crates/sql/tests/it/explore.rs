@@ -59,7 +59,8 @@ fn explored(client: &str, level: Level) -> Explored {
 }
 
 fn broken(explored: &Explored) -> usize {
-    explored.behaviours.iter().filter(|one| !one.broken.is_empty()).map(|one| one.histories).sum()
+    let broken = explored.behaviours.iter().filter(|one| !one.broken.is_empty());
+    broken.flat_map(|one| one.histories.iter()).collect::<BTreeSet<_>>().len()
 }
 
 #[test]

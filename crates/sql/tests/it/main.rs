@@ -7,6 +7,7 @@ mod as_postgres;
 mod bodies_and_levels;
 mod explore;
 mod expressions;
+mod final_states;
 mod options;
 mod plpgsql;
 mod queries;
