@@ -33,11 +33,15 @@ pub(crate) fn serve(shared: &Shared, socket: Arc<Socket>, is_full: bool) {
     let last = catch_unwind(talk).unwrap_or_else(|_| {
         Some(SqlError::new(SqlState::INTERNAL_ERROR, "an internal error of Skew: please report it, with its log"))
     });
-    if let Some(error) = last {
+    if let Some(error) = &last {
         let mut out = Messages::default();
-        out.error("FATAL", &error);
+        out.error("FATAL", error);
         sink.send(&mut out.bytes);
-        socket.close();
+    }
+    // Dropping the socket would not be enough: the thread that watches for hang-ups may still hold it, and drivers such as
+    // asyncpg wait for the end of the stream after they have sent Terminate.
+    socket.close();
+    if last.is_some() {
         frames.source().drain(GOODBYE);
     }
 }

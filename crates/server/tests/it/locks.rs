@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use skew_server::Server;
 
-use crate::raw::{Raw, query};
+use crate::raw::{Raw, message, query};
 use crate::target::{Target, settings};
 
 const SOON: Duration = Duration::from_secs(10);
@@ -60,6 +60,24 @@ fn a_client_that_vanishes_while_it_waits_is_rolled_back() {
     let mut other = connect(&target);
     other.query("SET lock_timeout = '100ms'");
     eventually(&mut other, "UPDATE t SET n = 3 WHERE id = 2", "C(UPDATE 1) Z(I)");
+}
+
+#[test]
+fn a_client_that_terminates_after_a_lock_wait_reads_the_end_of_the_stream() {
+    let target = Target::new();
+    let mut holder = with_table(&target);
+    holder.query("BEGIN; UPDATE t SET n = 1 WHERE id = 1");
+    let mut waiter = connect(&target);
+    waiter.send(&query("UPDATE t SET n = 2 WHERE id = 1"));
+    let waits = "SELECT count(*) AS n FROM pg_locks WHERE NOT granted";
+    eventually(&mut holder, waits, "T(n:20:0) D(1) C(SELECT 1) Z(T)");
+    holder.query("COMMIT");
+    assert_eq!(waiter.until_ready(), "C(UPDATE 1) Z(I)");
+    // The client keeps its own half of the connection open until the server has closed the other one, as asyncpg does.
+    waiter.stream.set_read_timeout(Some(SOON)).expect("a socket");
+    waiter.send(&message(b'X', b""));
+    let end = std::io::Read::read(&mut waiter.stream, &mut [0; 1]).expect("the server closes the connection");
+    assert_eq!(end, 0);
 }
 
 #[test]
