@@ -81,7 +81,7 @@ impl Default for Limits {
             max_databases: 1_000,
             max_message: 64 << 20,
             startup_time: Duration::from_secs(30),
-            stack: 64 << 20,
+            stack: 256 << 20,
         }
     }
 }

@@ -173,6 +173,13 @@ impl Read for Reader {
 }
 
 impl Source for Reader {
+    fn set_deadline(&mut self, deadline: Option<Instant>) {
+        match deadline {
+            Some(_) => self.deadline = deadline,
+            None => self.lift_deadline(),
+        }
+    }
+
     fn can_encrypt(&self) -> bool {
         self.certificate.is_some() && self.tls.get().is_none()
     }

@@ -19,6 +19,7 @@
 
 pub mod app;
 pub mod bind;
+mod budget;
 pub mod catalog;
 pub mod change;
 pub mod error;

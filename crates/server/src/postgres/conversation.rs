@@ -4,8 +4,9 @@
 //! Sync ends the implicit transaction of a pipeline; a simple query is a pipeline of its own.
 
 use std::collections::{HashMap, VecDeque};
-use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Instant;
 
 use skew_sql::error::{SqlError, SqlState};
 use skew_sql::session::{Cancel, Connection, Message, Outcome, Prepared, Status};
@@ -16,6 +17,7 @@ use crate::postgres::encode::Messages;
 use crate::postgres::extended::Portal;
 use crate::postgres::frames::{End, Frames};
 use crate::postgres::sink::Sink;
+use crate::postgres::startup::Source;
 use crate::scheduler::Member;
 
 /// More than this is sent on before a result is complete.
@@ -96,10 +98,13 @@ impl Conversation {
     }
 
     /// Talks until one of the two has had enough.
-    pub fn run(&mut self, frames: &mut Frames<impl Read>) -> End {
+    pub fn run(&mut self, frames: &mut Frames<impl Source>) -> End {
         loop {
             if !frames.is_ahead() {
                 self.becomes_idle();
+                if let Err(end) = self.wait_while_idle(frames) {
+                    return end;
+                }
             }
             let frame = match frames.next() {
                 Ok(frame) => frame,
@@ -114,14 +119,50 @@ impl Conversation {
         }
     }
 
-    /// Takes a message.
+    /// Waits for the first byte of the next message, as long as an idle client is allowed to take.
+    fn wait_while_idle(&mut self, frames: &mut Frames<impl Source>) -> Result<(), End> {
+        let (timeout, late) = match self.connection.status() {
+            _ if !matches!(self.mode, Mode::Ready) || self.executed => return Ok(()),
+            Status::Idle => (self.connection.idle_timeout(), End::IdleSession),
+            Status::InTransaction | Status::Failed => (self.connection.idle_timeout(), End::IdleInTransaction),
+        };
+        let Some(timeout) = timeout else { return Ok(()) };
+        frames.source().set_deadline(Some(Instant::now() + timeout));
+        let waited = frames.wait();
+        frames.source().set_deadline(None);
+        waited.map_err(|end| if matches!(end, End::Timeout) { late } else { end })
+    }
+
+    /// Takes a message. A panic in it is a mistake of Skew's: the statement fails, the connection and all others go on.
     pub fn message(&mut self, kind: u8, body: &[u8]) -> Flow {
+        let in_query = match &self.mode {
+            Mode::Copy { rest } => rest.is_some(),
+            _ => matches!(kind, b'Q' | b'F'),
+        };
+        let taken = catch_unwind(AssertUnwindSafe(|| self.take(kind, body)));
+        taken.unwrap_or_else(|_| {
+            let message = "an internal error of Skew: please report it, with its log";
+            let error = SqlError::new(SqlState::INTERNAL_ERROR, message);
+            if in_query {
+                self.refuse_query(error)
+            } else {
+                self.refuse(&error)
+            }
+            self.flow()
+        })
+    }
+
+    fn take(&mut self, kind: u8, body: &[u8]) -> Flow {
         match decode::request(kind, body) {
             Ok(Request::Terminate) => return Flow::Over,
             Ok(request) => self.request(kind, request),
             Err(_) if matches!(self.mode, Mode::Skip) => {}
             Err(error) => self.malformed(kind, error),
         }
+        self.flow()
+    }
+
+    fn flow(&self) -> Flow {
         match self.mode {
             Mode::Lost => Flow::Over,
             _ => Flow::Continue,
@@ -300,6 +341,14 @@ impl Conversation {
 pub fn last_words(end: &End) -> Option<SqlError> {
     match end {
         End::Gone | End::Timeout => None,
+        End::IdleInTransaction => {
+            let message = "terminating connection due to idle-in-transaction timeout";
+            Some(SqlError::new(SqlState::IDLE_IN_TRANSACTION_TIMEOUT, message))
+        }
+        End::IdleSession => {
+            let message = "terminating connection due to idle-session timeout";
+            Some(SqlError::new(SqlState::IDLE_SESSION_TIMEOUT, message))
+        }
         End::UnknownType(kind) => Some(decode::malformed(format!("invalid frontend message type {kind}"))),
         End::Length(_) => Some(decode::malformed("invalid message length")),
         End::TooLong(length) => {

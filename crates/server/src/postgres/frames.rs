@@ -38,6 +38,10 @@ pub enum End {
     Gone,
     /// The client did not send anything for too long.
     Timeout,
+    /// The same in the middle of a transaction.
+    IdleInTransaction,
+    /// The same between transactions.
+    IdleSession,
     /// There is no such message.
     UnknownType(u8),
     /// A length that no message of that type can have. Nobody knows where the next one starts.
@@ -59,6 +63,11 @@ impl<R: Read> Frames<R> {
     /// Reads from `source` messages of at most that many bytes.
     pub fn new(source: R, max_message: usize) -> Frames<R> {
         Frames { source, buffer: vec![0; USUAL], start: 0, end: 0, max_message }
+    }
+
+    /// Waits until the next message begins.
+    pub fn wait(&mut self) -> Result<(), End> {
+        self.fill(1)
     }
 
     /// The next message.

@@ -1,6 +1,7 @@
 //! The packets before the first message: refusals of encryption, cancel requests, who connects and whether they may.
 
 use std::io::Read;
+use std::time::Instant;
 
 use skew_sql::error::{Result, SqlError, SqlState};
 
@@ -49,6 +50,9 @@ pub trait Source: Read {
 
     /// From now on everything is, both ways.
     fn encrypt(&mut self) {}
+
+    /// Reading fails from this moment on; `None`: it waits as long as it takes.
+    fn set_deadline(&mut self, _deadline: Option<Instant>) {}
 }
 
 impl Source for &[u8] {}

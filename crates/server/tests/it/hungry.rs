@@ -47,7 +47,7 @@ fn what_needs_too_much_memory_is_refused() {
     ];
     for sql in &kept {
         let answer = raw.query(sql);
-        assert_eq!(answer, "E(53200 statement keeps too many rows in memory) Z(I)", "{sql}");
+        assert_eq!(answer, "E(53200 out of memory) Z(I)", "{sql}");
     }
     let long = "E(53200 a series of more than 10000000 rows is not supported by Skew) Z(I)";
     let spans = ["timestamp '2000-01-01', '9999-01-01', '1 second'", "1.0, 1e9", "1e9, 1.0, -0.5"];

@@ -16,9 +16,6 @@ use crate::ir::{Access, ColumnRef, Expr, ExprKind, Join, JoinKind, Plan, Query, 
 use crate::system::SystemTable;
 use crate::types::{Datum, Type, Typed};
 
-/// How much deeper an item of FROM is than an expression.
-const ITEM: usize = 4;
-
 /// What FROM, or a part of it, gives.
 #[derive(Debug)]
 pub(super) struct From<'a> {
@@ -78,7 +75,7 @@ impl<'a> Binder<'a> {
 
     /// A table with the joins that are written after it.
     pub(super) fn table_with_joins(&mut self, table: &ast::TableWithJoins) -> Result<From<'a>> {
-        let mut left = self.deeper(ITEM, |binder| binder.table_factor(&table.relation))?;
+        let mut left = self.nested(|binder| binder.table_factor(&table.relation))?;
         for join in &table.joins {
             left = self.join(left, join)?;
         }
@@ -130,7 +127,7 @@ impl<'a> Binder<'a> {
         let (kind, constraint) = join_kind(&join.join_operator)?;
         let may_look = is_lateral_factor(&join.relation);
         let (left, right, lateral) =
-            self.beside(left, may_look, |binder| binder.deeper(ITEM, |binder| binder.table_factor(&join.relation)))?;
+            self.beside(left, may_look, |binder| binder.nested(|binder| binder.table_factor(&join.relation)))?;
         if lateral && matches!(kind, JoinKind::Right | JoinKind::Full) {
             let message = "invalid reference to FROM-clause entry in a LATERAL item";
             return Err(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message)

@@ -38,19 +38,13 @@ pub use variables::{Conflict, Variable, Variables};
 
 use crate::parse::ast::Span;
 
+use crate::budget::{self, Active, Share};
 use crate::catalog::{Catalog, Oid};
-use crate::error::{Result, SqlError, SqlState};
+use crate::error::{Result, SqlError};
 use crate::functions::Env;
 use crate::functions::resolve::Names;
 use scope::Frame;
 use with::NamedCte;
-
-/// How deeply expressions and queries may be nested. Bound statements are walked by recursion, on threads with two
-/// megabytes of stack.
-const DEEPEST: usize = 200;
-
-/// How much of it a query takes.
-const QUERY: usize = 8;
 
 /// Binds statements against a catalog.
 pub struct Binder<'a> {
@@ -69,7 +63,7 @@ pub struct Binder<'a> {
     cte_count: usize,
     /// The first of `ctes` that was used and depends on the tuples around.
     lowest_cte: usize,
-    depth: usize,
+    _budget: Active,
     /// The view that the change is about that is being bound.
     through: Option<std::sync::Arc<change::Through>>,
 }
@@ -89,7 +83,7 @@ impl<'a> Binder<'a> {
             ctes: Vec::new(),
             cte_count: 0,
             lowest_cte: usize::MAX,
-            depth: 0,
+            _budget: budget::begin_alone(),
             through: None,
         }
     }
@@ -117,22 +111,10 @@ impl<'a> Binder<'a> {
         Names { catalog: self.catalog, path: self.path }
     }
 
-    /// Goes one level deeper.
+    /// Goes one level deeper, if the stack allows it.
     fn nested<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.deeper(1, bind)
-    }
-
-    /// Goes deeper by something that needs so much more stack than an expression.
-    fn deeper<T>(&mut self, by: usize, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.depth + by > DEEPEST {
-            return Err(too_deep());
-        }
-        self.depth += by;
-        #[cfg(test)]
-        tests::note_stack();
-        let result = bind(self);
-        self.depth -= by;
-        result
+        budget::deeper(Share::Trees)?;
+        bind(self)
     }
 
     /// The error, with the place where the span begins. The parser's spans have the position as their column.
@@ -143,10 +125,4 @@ impl<'a> Binder<'a> {
             _ => error,
         }
     }
-}
-
-/// A statement is nested too deeply.
-pub(crate) fn too_deep() -> SqlError {
-    SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded")
-        .hint("Skew limits how deeply expressions and queries may be nested.")
 }

@@ -2,11 +2,11 @@
 
 use crate::parse::ast::{self, SetExpr};
 
+use crate::bind::Binder;
 use crate::bind::block::Clause;
 use crate::bind::from::{From, query_item, slot_column};
 use crate::bind::names::Qualified;
 use crate::bind::scope::Frame;
-use crate::bind::{Binder, QUERY};
 use crate::catalog::Oid;
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Change, Expr, Limit, Output, Plan, Query, SortKey};
@@ -65,7 +65,6 @@ impl<'a> Binder<'a> {
     pub(super) fn detached_query(&mut self, query: &ast::Query, schema: Oid) -> Result<Query> {
         let path: Vec<Oid> = std::iter::once(schema).chain(self.path.iter().copied()).collect();
         let mut inner = Binder::new(self.env, &path);
-        inner.depth = self.depth;
         inner.cte_count = self.cte_count;
         let query = inner.settled_query(query)?;
         let count = inner.cte_count;
@@ -74,7 +73,7 @@ impl<'a> Binder<'a> {
     }
 
     pub(super) fn query_body(&mut self, query: &ast::Query, unknown: Unknown) -> Result<Query> {
-        self.deeper(QUERY, |binder| {
+        self.nested(|binder| {
             refuse(query)?;
             let Some(with) = &query.with else { return binder.body(query, unknown) };
             let visible = binder.ctes.len();

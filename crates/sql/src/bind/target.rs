@@ -139,6 +139,9 @@ fn refuse_options(options: &ast::WildcardAdditionalOptions) -> Result<()> {
     Ok(())
 }
 
+/// How many levels inside an expression its name is looked for.
+const FAR: usize = 200;
+
 /// How a column is called that has no alias; `None` is `?column?`.
 pub(super) fn figure_name(expr: &ast::Expr) -> Option<Arc<str>> {
     let (name, _) = figure(expr, 0)?;
@@ -148,7 +151,7 @@ pub(super) fn figure_name(expr: &ast::Expr) -> Option<Arc<str>> {
 /// A name and how good it is: 2 for what names a thing, 1 for a type's or a construct's name.
 fn figure(expr: &ast::Expr, depth: usize) -> Option<(Arc<str>, u8)> {
     use ast::Expr as E;
-    if depth > super::DEEPEST {
+    if depth > FAR {
         return None;
     }
     let fixed = |name: &str| Some((Arc::from(name), 2));

@@ -16,7 +16,7 @@ pub(crate) fn evaluate<'p>(access: &'p Access, run: &mut Run<'p>, cx: &mut dyn C
             KeyValues::One(value) => alternatives.iter_mut().for_each(|list| list.push(value.clone())),
             KeyValues::Several(mut values, ty) => {
                 ascending(&mut values, ty, is_descending(cx.catalog(), *index, position));
-                run.keep(cx, alternatives.len() * values.len() * size_of::<Vec<Datum>>())?;
+                run.keep(alternatives.len() * values.len() * size_of::<Vec<Datum>>())?;
                 alternatives = product(&alternatives, &values);
             }
             KeyValues::Never => return Ok(None),

@@ -113,48 +113,6 @@ pub enum LockOutcome {
     Gone,
 }
 
-/// How much a statement may use.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Bytes of rows kept for sorting, hashing, grouping: about.
-    pub kept_bytes: usize,
-    /// How deep expressions, subqueries, plans and functions may nest while they are evaluated.
-    pub stack: StackLimit,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Limits { kept_bytes: 1 << 30, stack: StackLimit::here(1 << 20) }
-    }
-}
-
-/// How much of the thread's stack may be used. Counting levels would not do: how much a level takes depends on what is
-/// nested, and is ten times as much without optimisation.
-#[derive(Clone, Copy, Debug)]
-pub struct StackLimit {
-    base: usize,
-    bytes: usize,
-}
-
-impl StackLimit {
-    /// So many bytes from here on.
-    pub fn here(bytes: usize) -> StackLimit {
-        StackLimit { base: stack_address(), bytes }
-    }
-
-    /// Whether more than that is in use.
-    pub fn is_exceeded(&self) -> bool {
-        self.base.abs_diff(stack_address()) > self.bytes
-    }
-}
-
-/// About where the stack ends now.
-#[inline(never)]
-fn stack_address() -> usize {
-    let marker = 0_u8;
-    std::ptr::from_ref(std::hint::black_box(&marker)).addr()
-}
-
 /// The world of one statement.
 pub trait Context: Env {
     /// Begins to look at rows of a table. Reads nothing yet but notes the range.
@@ -232,9 +190,4 @@ pub trait Context: Env {
 
     /// An error if the statement was cancelled or took too long. Asked every now and then.
     fn check_cancelled(&mut self) -> Result<()>;
-
-    /// How much the statement may use.
-    fn limits(&self) -> Limits {
-        Limits::default()
-    }
 }

@@ -176,7 +176,7 @@ impl<'p> Run<'p> {
             return Ok(false);
         };
         let bytes = row.iter().map(datum_weight).sum();
-        self.keep(cx, bytes)?;
+        self.keep(bytes)?;
         let state = self.cte(number)?;
         state.kept += bytes;
         state.rows.push(row);

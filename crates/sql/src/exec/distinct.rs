@@ -24,7 +24,7 @@ impl Seen {
         let (_, new) = self.keys.insert(key);
         if new {
             let bytes = KeyTable::<()>::weight(key);
-            run.keep(cx, bytes)?;
+            run.keep(bytes)?;
             self.bytes += bytes;
         }
         Ok(new)

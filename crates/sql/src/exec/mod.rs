@@ -45,7 +45,7 @@ mod tests;
 pub mod tuple;
 mod window;
 
-pub use context::{AccessRange, Context, Limits, LockOutcome, Resume, RowCursor, RowRef, RowVersion, StackLimit};
+pub use context::{AccessRange, Context, LockOutcome, Resume, RowCursor, RowRef, RowVersion};
 pub(crate) use eval::check_domains;
 pub use run::{Run, Tuples};
 pub use tuple::{Slot, Tuple};

@@ -25,7 +25,7 @@ pub(crate) type Node<'p> = Box<dyn Operator<'p> + 'p>;
 
 /// Makes the operators of a plan. Reads nothing.
 pub(crate) fn open<'p>(plan: &'p Plan, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Node<'p>> {
-    run.enter(cx)?;
+    run.enter()?;
     node(plan, run, cx)
 }
 

@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::budget::{self, Charge, Share};
 use crate::catalog::Volatility;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::cte::CteState;
 use crate::exec::found::FoundItems;
 use crate::exec::operator::{self, Node};
 use crate::exec::subquery::Subplan;
-use crate::exec::{Context, Limits, Slot, Tuple};
+use crate::exec::{Context, Slot, Tuple};
 use crate::ir::{Expr, ExprKind, Plan, Query, children};
 use crate::types::Datum;
 
@@ -35,9 +36,8 @@ pub struct Run<'p> {
     pub(crate) prepared: FxHashMap<usize, Node<'p>>,
     /// Lists and arrays that `IN` looks into, by the address of the expression.
     pub(crate) lists: FxHashMap<usize, FoundItems>,
-    kept: usize,
+    kept: Charge,
     steps: u32,
-    limits: Option<Limits>,
 }
 
 impl<'p> Run<'p> {
@@ -71,7 +71,7 @@ impl<'p> Run<'p> {
                 let mut node = operator::open(input, self, cx)?;
                 while let Some(tuple) = node.next(self, cx)? {
                     let row = columns.iter().map(|column| self.eval(cx, column, &tuple)).collect::<Result<Vec<_>>>()?;
-                    self.keep(cx, row_weight(&row))?;
+                    self.keep(row_weight(&row))?;
                     rows.push(row);
                 }
             }
@@ -79,7 +79,7 @@ impl<'p> Run<'p> {
                 let mut node = operator::open(plan, self, cx)?;
                 while let Some(tuple) = node.next(self, cx)? {
                     let row = values(&tuple).to_vec();
-                    self.keep(cx, row_weight(&row))?;
+                    self.keep(row_weight(&row))?;
                     rows.push(row);
                 }
             }
@@ -114,7 +114,7 @@ impl<'p> Run<'p> {
         let mut node = operator::open(plan, self, cx)?;
         let mut tuples = Vec::new();
         while let Some(tuple) = node.next(self, cx)? {
-            self.keep(cx, weight(&tuple))?;
+            self.keep(weight(&tuple))?;
             tuples.push(tuple);
         }
         Ok(tuples)
@@ -132,20 +132,13 @@ impl<'p> Run<'p> {
     }
 
     /// Counts memory that is kept.
-    pub(crate) fn keep(&mut self, cx: &mut dyn Context, bytes: usize) -> Result<()> {
-        self.kept += bytes;
-        if self.kept <= self.limits(cx).kept_bytes {
-            return Ok(());
-        }
-        let limit = self.limits(cx).kept_bytes >> 20;
-        Err(SqlError::new(SqlState::OUT_OF_MEMORY, "statement keeps too many rows in memory").detail(format!(
-            "A statement may keep {limit} MB of rows: its result, and what it sorts, groups and joins."
-        )))
+    pub(crate) fn keep(&mut self, bytes: usize) -> Result<()> {
+        self.kept.add(bytes)
     }
 
     /// Memory that is no longer kept.
     pub(crate) fn release(&mut self, bytes: &mut usize) {
-        self.kept = self.kept.saturating_sub(std::mem::take(bytes));
+        self.kept.take_back(std::mem::take(bytes));
     }
 
     /// Counts a step of work, and asks now and then whether the statement is to stop.
@@ -159,11 +152,8 @@ impl<'p> Run<'p> {
     }
 
     /// Goes one level deeper, if that is allowed.
-    pub(crate) fn enter(&mut self, cx: &mut dyn Context) -> Result<()> {
-        if self.limits(cx).stack.is_exceeded() {
-            return Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded"));
-        }
-        Ok(())
+    pub(crate) fn enter(&self) -> Result<()> {
+        budget::deeper(Share::Run)
     }
 
     /// The tuple `up` levels around; `tuple` is the one at hand.
@@ -181,10 +171,6 @@ impl<'p> Run<'p> {
         let result = act(self);
         let tuple = self.outer.pop().expect("what is pushed here is popped here");
         (tuple, result)
-    }
-
-    fn limits(&mut self, cx: &mut dyn Context) -> Limits {
-        *self.limits.get_or_insert_with(|| cx.limits())
     }
 }
 

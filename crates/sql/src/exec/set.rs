@@ -115,7 +115,7 @@ impl<'p> Counted<'p> {
             *count += 1;
             if *count == 1 {
                 let bytes = KeyTable::<usize>::weight(&key);
-                run.keep(cx, bytes)?;
+                run.keep(bytes)?;
                 self.bytes += bytes;
             }
         }

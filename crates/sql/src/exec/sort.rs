@@ -43,7 +43,7 @@ impl<'p> Sort<'p> {
             }
             sort_key(&mut key, self.keys, &tuple, run, cx)?;
             let bytes = key.len() + weight(&tuple);
-            run.keep(cx, bytes)?;
+            run.keep(bytes)?;
             self.bytes += bytes;
             tuples.push(&key, tuple);
             if tuples.len() >= most {

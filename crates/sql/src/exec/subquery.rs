@@ -186,7 +186,7 @@ impl<'p> Run<'p> {
                 key.clear();
                 keys::append(&mut key, &value, ty);
                 if found.add(&key, value.is_null()) {
-                    run.keep(cx, KeyTable::<()>::weight(&key))?;
+                    run.keep(KeyTable::<()>::weight(&key))?;
                 }
             }
             Ok(found)
@@ -212,7 +212,7 @@ impl<'p> Run<'p> {
                 keys::append(&mut key, &value, *ty);
             }
             if found.add(&key, null) {
-                self.keep(cx, KeyTable::<()>::weight(&key))?;
+                self.keep(KeyTable::<()>::weight(&key))?;
             }
         }
         Ok(found)
@@ -285,7 +285,7 @@ impl<'p> Run<'p> {
             let mut rows: Vec<Arc<[Datum]>> = Vec::new();
             while let Some(row) = node.next(run, cx)? {
                 if !query.correlated {
-                    run.keep(cx, values(&row).iter().map(datum_weight).sum())?;
+                    run.keep(values(&row).iter().map(datum_weight).sum())?;
                 }
                 rows.push(shared_values(&row));
             }

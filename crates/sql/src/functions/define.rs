@@ -1,5 +1,6 @@
 //! How the tables of functions are written: an entry is a call, what is special about it is chained to it.
 
+use crate::budget;
 use crate::catalog::Volatility;
 use crate::error::Result;
 use crate::functions::{Accumulator, Body, Constant, Env, Function, Site, WindowFunction};
@@ -10,6 +11,20 @@ pub(crate) type Scalar = fn(&mut dyn Env, &[Datum], &Site<'_>) -> Result<Datum>;
 
 /// What a set-returning function is.
 pub(crate) type Rows = fn(&mut dyn Env, &[Datum], &Site<'_>) -> Result<Vec<Vec<Datum>>>;
+
+/// Calls a scalar function. Other statements go on meanwhile if its arguments are large.
+pub(crate) fn call_scalar(body: Scalar, env: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
+    if args.iter().any(Datum::is_large) {
+        env.let_others_go_on();
+    }
+    let value = body(env, args, site);
+    env.go_on();
+    budget::verdict()?;
+    if let Ok(document @ Datum::Jsonb(_)) = &value {
+        document.check_nesting()?;
+    }
+    value
+}
 
 const fn entry(name: &'static str, args: &'static [Type], returns: Type, body: Body) -> Function {
     Function {

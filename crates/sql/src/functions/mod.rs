@@ -205,6 +205,13 @@ pub trait Env {
     /// 64 random bits, from the database's seed.
     fn random_bits(&mut self) -> u64;
 
+    /// What the function does next takes long and needs no more than its arguments: other statements go on meanwhile, until
+    /// [`Env::go_on`], which the caller of the function sees to.
+    fn let_others_go_on(&mut self) {}
+
+    /// A function has returned that possibly let others go on.
+    fn go_on(&mut self) {}
+
     /// Who asks what about the connection and the database.
     fn ask(&mut self, question: Question<'_>) -> Result<Datum>;
 }

@@ -1,17 +1,16 @@
 //! Going through tokens: looking ahead, taking what is expected, and saying where it went wrong.
 
+use std::cell::{Cell, OnceCell};
+
 use crate::parse::ast::{Ident, ObjectName, ObjectNamePart};
 use crate::parse::ast::{Location, Span};
 
+use crate::budget::{self, Active, Share};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::keywords::{Class, Keyword};
 use crate::parse::lexer;
 use crate::parse::literal;
 use crate::parse::token::{Kind, Token};
-
-/// How deep expressions nest; a call and a query count for two levels. Every level costs some stack, here and in
-/// everything that walks the tree: up to 13 kB in a build without optimisation.
-const DEEPEST: u32 = 100;
 
 /// A place in the tokens of a text.
 pub(crate) struct Cursor<'a> {
@@ -19,13 +18,24 @@ pub(crate) struct Cursor<'a> {
     pub text: &'a str,
     tokens: Vec<Token>,
     at: usize,
-    depth: u32,
+    /// A run of opening parentheses that was looked through: its first token, and the one after its last.
+    parentheses: Cell<(usize, usize)>,
+    /// For each opening parenthesis the closing one, once that was asked for.
+    closings: OnceCell<Vec<usize>>,
+    _budget: Active,
 }
 
 impl<'a> Cursor<'a> {
     /// At the beginning of a text.
     pub fn new(text: &'a str) -> Result<Cursor<'a>> {
-        Ok(Cursor { text, tokens: lexer::tokens(text)?, at: 0, depth: 0 })
+        Ok(Cursor {
+            text,
+            tokens: lexer::tokens(text)?,
+            at: 0,
+            parentheses: Cell::default(),
+            closings: OnceCell::new(),
+            _budget: budget::begin_alone(),
+        })
     }
 
     /// The next token.
@@ -41,6 +51,35 @@ impl<'a> Cursor<'a> {
     /// The kind of a later token.
     pub fn kind_at(&self, ahead: usize) -> Kind {
         self.tokens.get(self.at + ahead).map_or(Kind::End, |token| token.kind)
+    }
+
+    /// How many opening parentheses follow. Every one of a long run asks, so what was counted is kept.
+    pub fn parentheses(&self) -> usize {
+        let (first, end) = self.parentheses.get();
+        if (first..end).contains(&self.at) {
+            return end - self.at;
+        }
+        let is_open = |token: &&Token| token.kind == Kind::LeftParen;
+        let count = self.tokens[self.at..].iter().take_while(is_open).count();
+        self.parentheses.set((self.at, self.at + count));
+        count
+    }
+
+    /// How far ahead the parenthesis closes that opens so far ahead; the end of the text if it does not.
+    pub fn closing(&self, ahead: usize) -> usize {
+        let closings = self.closings.get_or_init(|| {
+            let mut closings = vec![self.tokens.len() - 1; self.tokens.len()];
+            let mut open = Vec::new();
+            for (at, token) in self.tokens.iter().enumerate() {
+                match token.kind {
+                    Kind::LeftParen => open.push(at),
+                    Kind::RightParen => _ = open.pop().map(|opening: usize| closings[opening] = at),
+                    _ => {}
+                }
+            }
+            closings
+        });
+        closings[self.at + ahead] - self.at
     }
 
     /// The keyword that is next, if one is.
@@ -178,34 +217,10 @@ impl<'a> Cursor<'a> {
         if self.kind() == Kind::End { Ok(()) } else { Err(self.unexpected()) }
     }
 
-    /// Runs a parser one level deeper.
+    /// Runs a parser one level deeper, if the stack allows it.
     pub fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.deeper_by(1, parse)
-    }
-
-    /// Runs a parser some levels deeper.
-    pub fn deeper_by<T>(&mut self, levels: u32, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.depth + levels > DEEPEST {
-            return Err(too_deep());
-        }
-        self.depth += levels;
-        let result = parse(self);
-        self.depth -= levels;
-        result
-    }
-
-    /// Goes one level deeper, until [`Cursor::come_back`].
-    pub fn go_deeper(&mut self) -> Result<()> {
-        if self.depth >= DEEPEST {
-            return Err(too_deep());
-        }
-        self.depth += 1;
-        Ok(())
-    }
-
-    /// Comes back from one level deeper.
-    pub fn come_back(&mut self) {
-        self.depth -= 1;
+        budget::deeper(Share::Trees)?;
+        parse(self)
     }
 
     /// One or more, with commas.
@@ -335,10 +350,4 @@ impl<'a> Cursor<'a> {
         self.take();
         Ok(value)
     }
-}
-
-/// The error of a statement that nests too deep.
-pub(crate) fn too_deep() -> SqlError {
-    SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded")
-        .hint("Skew limits how deep expressions and queries nest.")
 }

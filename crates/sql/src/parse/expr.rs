@@ -2,8 +2,9 @@
 
 use crate::parse::ast::{BinaryOperator, Expr, UnaryOperator};
 
+use crate::budget;
 use crate::error::{Result, SqlError};
-use crate::parse::cursor::{Cursor, too_deep};
+use crate::parse::cursor::Cursor;
 use crate::parse::keywords::Keyword as K;
 use crate::parse::token::{Kind, Token};
 
@@ -33,9 +34,6 @@ pub(crate) enum Grammar {
     /// `b_expr`: where these words would be taken for something else.
     Restricted,
 }
-
-/// Chains of operators become trees that lean to the left; whoever walks them goes so deep.
-const LONGEST_CHAIN: usize = 500;
 
 /// Chains of AND and OR that are longer than this become balanced trees: programs make very long ones, and it does not
 /// matter how they are grouped.
@@ -114,7 +112,8 @@ impl Cursor<'_> {
     fn infixes(&mut self, mut left: Box<Expr>, least: u8, grammar: Grammar) -> Result<Box<Expr>> {
         // What cannot be chained without parentheses: `a < b < c`, `a LIKE b LIKE c`.
         let mut alone = 0;
-        for _ in 0..LONGEST_CHAIN {
+        for length in 1.. {
+            budget::chain(length)?;
             let Some(binds) = self.infix_binding(grammar) else { return Ok(left) };
             if binds <= least {
                 return Ok(left);
@@ -130,7 +129,7 @@ impl Cursor<'_> {
                 _ => self.infix(left, binds, grammar)?,
             };
         }
-        Err(too_deep())
+        Err(budget::too_deep())
     }
 
     /// AND or OR of any number of operands.

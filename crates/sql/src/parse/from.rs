@@ -9,6 +9,7 @@ use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;
 use crate::parse::extra;
 use crate::parse::keywords::{Class, Keyword as K};
+use crate::parse::query;
 use crate::parse::query::table_factor;
 use crate::parse::token::Kind;
 
@@ -180,14 +181,8 @@ impl Cursor<'_> {
     }
 
     fn factor_in_parentheses(&mut self, lateral: bool) -> Result<Box<TableFactor>> {
-        let mark = self.mark();
-        if self.at_subquery() {
-            match self.derived(lateral) {
-                Ok(factor) => return Ok(factor),
-                Err(error) if self.kind_after_parentheses(mark) != Kind::LeftParen => return Err(error),
-                // `((SELECT …) a JOIN …)` begins like a query and is none.
-                Err(_) => self.back_to(mark),
-            }
+        if self.at_subquery() && self.is_query_in_parentheses() {
+            return self.derived(lateral);
         }
         if lateral {
             return Err(self.unexpected());
@@ -202,13 +197,19 @@ impl Cursor<'_> {
         Ok(nested(inner, alias))
     }
 
-    /// The kind of the token after the first parenthesis at a mark.
-    fn kind_after_parentheses(&mut self, mark: usize) -> Kind {
-        let here = self.mark();
-        self.back_to(mark);
-        let kind = self.kind_at(1);
-        self.back_to(here);
-        kind
+    /// Whether the parentheses that begin here have a query in them. `((SELECT …) UNION …)` is one; `((SELECT …) a JOIN …)`
+    /// begins like a query and is none: what follows the inner parentheses tells.
+    fn is_query_in_parentheses(&self) -> bool {
+        let mut ahead = 0;
+        while self.kind_at(ahead + 1) == Kind::LeftParen {
+            let after = self.closing(ahead + 1) + 1;
+            match self.kind_at(after) {
+                Kind::RightParen => ahead += 1,
+                Kind::Word(keyword) => return query::continues(keyword),
+                _ => return false,
+            }
+        }
+        true
     }
 
     fn derived(&mut self, lateral: bool) -> Result<Box<TableFactor>> {

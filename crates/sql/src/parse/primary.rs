@@ -264,10 +264,7 @@ impl Cursor<'_> {
 
     /// Whether what follows, after opening parentheses, begins a query.
     pub(crate) fn at_subquery(&self) -> bool {
-        let mut ahead = 0;
-        while self.kind_at(ahead) == Kind::LeftParen {
-            ahead += 1;
-        }
+        let ahead = self.parentheses();
         ahead > 0 && matches!(self.keyword_at(ahead), K::Select | K::Values | K::With | K::Table)
     }
 

@@ -16,10 +16,15 @@ use crate::parse::extra;
 use crate::parse::keywords::{Keyword as K, Label};
 use crate::parse::token::Kind;
 
+/// Whether a word after a query in parentheses makes both a longer query.
+pub(super) fn continues(keyword: K) -> bool {
+    matches!(keyword, K::Union | K::Intersect | K::Except | K::Order | K::Limit | K::Offset | K::Fetch | K::For)
+}
+
 impl Cursor<'_> {
     /// A query, without parentheses around it.
     pub(crate) fn query(&mut self) -> Result<Box<Query>> {
-        self.deeper_by(2, |cursor| {
+        self.deeper(|cursor| {
             let with = cursor.with()?;
             cursor.query_after(with)
         })
@@ -40,10 +45,7 @@ impl Cursor<'_> {
 
     /// Whether what follows a query in parentheses makes it part of a longer query.
     pub(crate) fn continues_query(&self) -> bool {
-        matches!(
-            self.keyword(),
-            K::Union | K::Intersect | K::Except | K::Order | K::Limit | K::Offset | K::Fetch | K::For
-        )
+        continues(self.keyword())
     }
 
     fn tail(&mut self, with: Option<With>, body: Box<SetExpr>) -> Result<Box<Query>> {
@@ -124,7 +126,7 @@ impl Cursor<'_> {
 
     /// What is in the parentheses of WITH: a query, or a change of rows.
     fn cte_query(&mut self) -> Result<Box<Query>> {
-        self.deeper_by(2, |cursor| {
+        self.deeper(|cursor| {
             let with = cursor.with()?;
             if !matches!(cursor.keyword(), K::Insert | K::Update | K::Delete | K::Merge) {
                 return cursor.query_after(with);

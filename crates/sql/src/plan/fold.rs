@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use crate::catalog::Volatility;
+use crate::functions::define::call_scalar;
 use crate::functions::{Body, Env, Site};
 use crate::ir::walk::{Descend, edit};
 use crate::ir::{Expr, ExprKind, Query};
@@ -62,7 +63,9 @@ fn folded(expr: &Expr, env: &mut dyn Env) -> Option<Datum> {
             }
             let values: Vec<Datum> = args.iter().map(constant).collect::<Option<_>>()?;
             let types: Vec<Typed> = args.iter().map(|arg| arg.typed).collect();
-            body(env, &values, &Site { args: &types, returns: expr.typed }).ok()
+            let value = call_scalar(body, env, &values, &Site { args: &types, returns: expr.typed }).ok();
+            // A plan that is kept for later is small.
+            value.filter(|value| !value.is_large())
         }
         ExprKind::Cast { arg, explicit } if is_fixed(arg.ty()) && is_fixed(expr.ty()) => {
             let value = constant(arg)?;

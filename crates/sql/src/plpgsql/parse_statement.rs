@@ -1,5 +1,6 @@
 //! Text → syntax tree: the statements.
 
+use crate::budget::{self, Share};
 use crate::error::{Result, SqlError};
 use crate::parse;
 use crate::parse::keywords::Keyword as K;
@@ -49,12 +50,10 @@ impl Reader<'_> {
         }
     }
 
-    /// Statements nest; so deep and no deeper.
+    /// Statements nest, as deep as the stack allows.
     fn cursor_deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.cursor.go_deeper()?;
-        let result = read(self);
-        self.cursor.come_back();
-        result
+        budget::deeper(Share::Trees)?;
+        read(self)
     }
 
     /// Statements of a word, some expressions, and a semicolon.

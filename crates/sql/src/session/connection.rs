@@ -1,12 +1,13 @@
 //! A connection: what belongs to one client, and the life of its statements and transactions.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 use skew_store::Reads;
 
+use crate::budget::{Grant, Wish};
 use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Settings;
@@ -37,6 +38,10 @@ pub(crate) struct SessionState {
     /// How many rows the last change concerned.
     pub(crate) affected: u64,
     pub(crate) statement_time: i64,
+    /// How much memory a statement is allowed to keep.
+    pub(crate) memory_bytes: usize,
+    /// When its running statement arrived, which its timeout counts from.
+    pub(crate) arrived: Option<Instant>,
     /// What reads may return: everything that the level allows, or what a check should see.
     pub(crate) reads: Reads,
     pub(crate) tables: BoundTables,
@@ -70,7 +75,7 @@ pub struct Connection {
 /// Stops the running statement of a connection from another thread.
 #[derive(Clone)]
 pub struct Cancel {
-    wish: Arc<AtomicU8>,
+    pub(crate) wish: Wish,
     /// What a connection that waits for its client is woken with.
     wake: Arc<OnceLock<Box<dyn Fn() + Send + Sync>>>,
 }
@@ -81,63 +86,55 @@ impl std::fmt::Debug for Cancel {
     }
 }
 
-const GO_ON: u8 = 0;
-const CANCEL: u8 = 1;
-const TERMINATE: u8 = 2;
-const LOST: u8 = 3;
-
 impl Cancel {
     fn new() -> Cancel {
-        Cancel { wish: Arc::new(AtomicU8::new(GO_ON)), wake: Arc::default() }
+        Cancel { wish: Wish::new(), wake: Arc::default() }
     }
 
     /// Asks the statement to stop (57014).
     pub fn cancel(&self) {
-        let _ = self.wish.compare_exchange(GO_ON, CANCEL, Ordering::Relaxed, Ordering::Relaxed);
+        self.wish.cancel();
     }
 
-    /// The client has gone: nobody waits for the statement any more (08006).
+    /// The client has gone: nothing waits for the statement any more (08006).
     pub fn lose(&self) {
-        let _ = self.wish.compare_exchange(GO_ON, LOST, Ordering::Relaxed, Ordering::Relaxed);
+        self.wish.lose();
     }
 
     /// Asks the connection to end (57P01).
     pub fn terminate(&self) {
-        self.wish.store(TERMINATE, Ordering::Relaxed);
+        self.wish.terminate();
         if let Some(wake) = self.wake.get() {
             wake();
         }
     }
 
-    /// What to do when the connection is asked to end: whoever waits for its client stops waiting. Set once.
+    /// What to do when the connection is asked to end: a thread that waits for its client stops waiting. Set once.
     pub fn on_terminate(&self, wake: impl Fn() + Send + Sync + 'static) {
         let _ = self.wake.set(Box::new(wake));
     }
 
     /// Whether the connection is to end.
     pub fn is_terminated(&self) -> bool {
-        self.wish.load(Ordering::Relaxed) == TERMINATE
-    }
-
-    pub(crate) fn check(&self) -> Result<()> {
-        match self.wish.load(Ordering::Relaxed) {
-            GO_ON => Ok(()),
-            CANCEL => Err(SqlError::new(SqlState::QUERY_CANCELED, "canceling statement due to user request")),
-            LOST => Err(SqlError::new(SqlState::CONNECTION_FAILURE, "connection to client lost")),
-            _ => {
-                let message = "terminating connection due to administrator command";
-                Err(SqlError::new(SqlState::ADMIN_SHUTDOWN, message))
-            }
-        }
+        self.wish.is_terminated()
     }
 
     /// A new statement is not stopped by what was meant for the last one.
     pub(crate) fn forget(&self) {
-        let _ = self.wish.compare_exchange(CANCEL, GO_ON, Ordering::Relaxed, Ordering::Relaxed);
+        self.wish.forget();
     }
 }
 
 impl SessionState {
+    /// What a statement of this connection is allowed to use.
+    pub(crate) fn grant(&self) -> Grant {
+        let timeout_ms = self.settings.ready.statement_timeout;
+        let arrived = || self.arrived.unwrap_or_else(Instant::now);
+        let deadline = (timeout_ms > 0).then(|| arrived().checked_add(Duration::from_millis(timeout_ms))).flatten();
+        let (wish, memory_bytes) = (self.cancel.wish.clone(), self.memory_bytes);
+        Grant { wish, deadline, memory_bytes, stack_bytes: self.client.stack }
+    }
+
     /// The catalog that this connection sees: its transaction's own one, or everybody's.
     pub(crate) fn catalog(&self, state: &State) -> Arc<Catalog> {
         let own = self.transaction.as_ref().and_then(|transaction| transaction.catalog.clone());
@@ -277,7 +274,7 @@ impl Connection {
         let statement_time = client.clock.unwrap_or_else(clock::wall);
         let cancel = Cancel::new();
         let mailbox = Arc::new(Mailbox::default());
-        let (identity, programs, seen) = {
+        let (identity, programs, seen, memory_bytes) = {
             let mut state = database.inner.lock();
             let owner = state.new_owner();
             let label = client.label.clone().unwrap_or_else(|| format!("{}-{owner}", client.user));
@@ -295,7 +292,8 @@ impl Connection {
                 tell: client.tell.clone(),
             };
             state.connections.insert(owner, activity);
-            (Identity { session, owner }, state.shelf.clone().unwrap_or_default(), state.catalog.clone())
+            let programs = state.shelf.clone().unwrap_or_default();
+            (Identity { session, owner }, programs, state.catalog.clone(), state.options.memory)
         };
         let session = SessionState {
             client,
@@ -312,6 +310,8 @@ impl Connection {
             last_sequence: None,
             affected: 0,
             statement_time,
+            memory_bytes,
+            arrived: None,
             reads: Reads::Any,
             tables: BoundTables::default(),
             programs,
@@ -335,6 +335,16 @@ impl Connection {
         let mut messages = std::mem::take(&mut self.session.messages);
         self.session.mailbox.empty_into(&mut messages);
         messages
+    }
+
+    /// How long the client is allowed to be idle, now that it is.
+    pub fn idle_timeout(&self) -> Option<Duration> {
+        let ready = &self.session.settings.ready;
+        let milliseconds = match self.status() {
+            Status::Idle => ready.idle_session_timeout,
+            Status::InTransaction | Status::Failed => ready.idle_in_transaction_timeout,
+        };
+        (milliseconds > 0).then(|| Duration::from_millis(milliseconds))
     }
 
     /// A handle to stop the running statement.

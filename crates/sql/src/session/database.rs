@@ -1,4 +1,4 @@
-//! A database: what all its connections share, behind one mutex that is given up while somebody waits.
+//! A database: what all its connections share, behind one mutex that a statement gives up while it sleeps or computes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
@@ -32,7 +32,12 @@ pub struct Database {
 
 pub(crate) struct Inner {
     state: Mutex<State>,
+    /// How often something has changed that sleepers wait for. They wait for the next change without asking for the state,
+    /// so that a cancelled or late sleeper notices it while another statement computes.
+    changes: Mutex<u64>,
     changed: Condvar,
+    /// How many connections sleep until something changes.
+    sleepers: AtomicUsize,
     /// How many wait for the state.
     waiting: AtomicUsize,
     /// The version of its catalog.
@@ -71,8 +76,6 @@ pub(crate) struct State {
     pub(crate) log: Option<Vec<Asked>>,
     /// Tables and indexes that were dropped or emptied while that was kept: what happened there has a name still.
     pub(crate) gone: Vec<Arc<Relation>>,
-    /// How many connections sleep until something changes.
-    sleepers: usize,
     /// What a reset comes back to; at first the empty database.
     pub(crate) checkpoint: Checkpoint,
     /// Grows with every reset: transactions of before are gone.
@@ -155,12 +158,18 @@ impl Database {
             log: None,
             shelf: None,
             gone: Vec::new(),
-            sleepers: 0,
             checkpoint: Checkpoint::default(),
             epoch: 0,
             options,
         };
-        let inner = Inner { state: Mutex::new(state), changed: Condvar::new(), waiting: AtomicUsize::new(0), version };
+        let inner = Inner {
+            state: Mutex::new(state),
+            changes: Mutex::new(0),
+            changed: Condvar::new(),
+            sleepers: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
+            version,
+        };
         Database { inner: Arc::new(inner) }
     }
 
@@ -271,13 +280,13 @@ impl Inner {
         Held { inner: self, guard: Some(self.lock()) }
     }
 
-    /// Wakes who sleeps.
-    pub(crate) fn wake(&self) {
-        self.changed.notify_all();
+    fn changes(&self) -> MutexGuard<'_, u64> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The state while a statement runs; given up while it sleeps.
+/// The state while a statement runs. It is given up while the statement sleeps or computes on its own; whatever changes it
+/// next, and [`Held::take_again`], take it again.
 pub(crate) struct Held<'a> {
     inner: &'a Inner,
     guard: Option<MutexGuard<'a, State>>,
@@ -298,46 +307,59 @@ impl State {
 }
 
 impl Held<'_> {
-    /// Sleeps until something has changed, or for so long; others go on meanwhile.
+    /// Sleeps until something has changed, or for so long; other statements go on meanwhile. The state is not taken again
+    /// yet: a sleeper that was cancelled says so even if another statement holds it.
     pub(crate) fn sleep(&mut self, client: &Client, longest: Duration) {
-        self.sleepers += 1;
-        let mut guard = self.guard.take();
+        // Both while the state is held: a change from now on is one that this sleeper hears of.
+        self.inner.sleepers.fetch_add(1, Ordering::Relaxed);
+        let seen = *self.inner.changes();
+        self.let_go();
         (client.wait)(&mut || {
-            if let Some(awake) = guard.take() {
-                let (again, _) =
-                    self.inner.changed.wait_timeout(awake, longest).unwrap_or_else(PoisonError::into_inner);
-                guard = Some(again);
-            }
+            let changes = self.inner.changes();
+            drop(self.inner.changed.wait_timeout_while(changes, longest, |now| *now == seen));
         });
-        let mut state = guard.unwrap_or_else(|| self.inner.lock());
-        state.sleepers -= 1;
-        self.guard = Some(state);
+        self.inner.sleepers.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether somebody else wants to go on.
+    /// Whether another statement wants to go on.
     pub(crate) fn is_wanted(&self) -> bool {
         self.inner.waiting.load(Ordering::Relaxed) > 0
     }
 
+    /// Gives the state up.
+    pub(crate) fn let_go(&mut self) {
+        self.guard = None;
+    }
+
+    /// Takes the state again, if it was given up.
+    pub(crate) fn take_again(&mut self) {
+        if self.guard.is_none() {
+            self.guard = Some(self.inner.lock());
+        }
+    }
+
     /// Lets others go on for a moment.
     pub(crate) fn give_way(&mut self) {
-        self.guard = None;
-        // Without a pause this thread would have the state back before anybody else is awake.
+        self.let_go();
+        // Without a pause this thread would have the state back before another one is awake.
         std::thread::sleep(Duration::from_micros(50));
-        self.guard = Some(self.inner.lock());
+        self.take_again();
     }
 
     /// Gives the state up for as long as something else is done.
     pub(crate) fn without(&mut self, act: impl FnOnce()) {
-        self.guard = None;
+        self.let_go();
         act();
-        self.guard = Some(self.inner.lock());
+        self.take_again();
     }
 
-    /// Tells who sleeps that something has changed.
+    /// Tells sleepers that something has changed.
     pub(crate) fn changed(&self) {
-        if self.sleepers > 0 {
-            self.inner.wake();
+        // The state is held here, and a sleeper has counted itself before it gave the state up.
+        let _: &State = self;
+        if self.inner.sleepers.load(Ordering::Relaxed) > 0 {
+            *self.inner.changes() += 1;
+            self.inner.changed.notify_all();
         }
     }
 }
@@ -346,12 +368,12 @@ impl Deref for Held<'_> {
     type Target = State;
 
     fn deref(&self) -> &State {
-        self.guard.as_ref().expect("the state is held except while its holder sleeps")
+        self.guard.as_ref().expect("whatever gives the state up takes it again before it looks at it")
     }
 }
 
 impl DerefMut for Held<'_> {
     fn deref_mut(&mut self) -> &mut State {
-        self.guard.as_mut().expect("the state is held except while its holder sleeps")
+        self.guard.get_or_insert_with(|| self.inner.lock())
     }
 }

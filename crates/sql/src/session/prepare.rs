@@ -2,9 +2,11 @@
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
+use std::time::Instant;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
+use crate::budget;
 use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::{Env, Settings};
@@ -84,7 +86,12 @@ impl Connection {
 
     /// Parses and binds one statement. Parameters without a type (`UNKNOWN`, or not in `types`) are inferred.
     pub fn prepare(&mut self, sql: &str, types: &[Type]) -> Result<Prepared> {
+        self.session.cancel.forget();
+        self.session.arrived.get_or_insert_with(Instant::now);
+        let budget = budget::begin(self.session.grant());
         let result = self.prepare_or_fail(sql, types);
+        let result = result.and_then(|prepared| budget::verdict().map(|()| prepared));
+        drop(budget);
         if let Err(error) = &result {
             self.note_refused(sql, error);
             self.fail();

@@ -74,8 +74,8 @@ const PARAMETERS: &[Parameter] = &[
     parameter("geqo", "on", Kind::Bool, "Accepted."),
     parameter("gin_fuzzy_search_limit", "0", Kind::Int, "Accepted."),
     parameter("hot_standby", "on", Kind::Bool, "Accepted."),
-    parameter("idle_in_transaction_session_timeout", "0", Kind::Time, "Accepted."),
-    parameter("idle_session_timeout", "0", Kind::Time, "Accepted."),
+    parameter("idle_in_transaction_session_timeout", "0", Kind::Time, "How long a client is idle in a transaction."),
+    parameter("idle_session_timeout", "0", Kind::Time, "How long a client is idle between transactions."),
     reported("in_hot_standby", "off", Kind::Fixed, "Whether this is a standby."),
     reported("integer_datetimes", "on", Kind::Fixed, "Times are integers."),
     reported("IntervalStyle", "postgres", Kind::Choice(INTERVAL_STYLES), "How intervals are shown."),
@@ -135,6 +135,8 @@ pub(crate) struct Ready {
     /// In milliseconds; 0: none.
     pub(crate) statement_timeout: u64,
     pub(crate) lock_timeout: u64,
+    pub(crate) idle_in_transaction_timeout: u64,
+    pub(crate) idle_session_timeout: u64,
     pub(crate) isolation: Isolation,
     pub(crate) read_only: bool,
     pub(crate) deferrable: bool,
@@ -143,7 +145,15 @@ pub(crate) struct Ready {
 impl Default for Ready {
     fn default() -> Ready {
         let isolation = Isolation::ReadCommitted;
-        Ready { statement_timeout: 0, lock_timeout: 0, isolation, read_only: false, deferrable: false }
+        Ready {
+            statement_timeout: 0,
+            lock_timeout: 0,
+            idle_in_transaction_timeout: 0,
+            idle_session_timeout: 0,
+            isolation,
+            read_only: false,
+            deferrable: false,
+        }
     }
 }
 
@@ -153,6 +163,8 @@ impl Ready {
         match name {
             "statement_timeout" => self.statement_timeout = time(),
             "lock_timeout" => self.lock_timeout = time(),
+            "idle_in_transaction_session_timeout" => self.idle_in_transaction_timeout = time(),
+            "idle_session_timeout" => self.idle_session_timeout = time(),
             "default_transaction_isolation" => {
                 self.isolation = Isolation::named(value).unwrap_or(Isolation::ReadCommitted);
             }

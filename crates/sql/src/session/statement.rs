@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::budget;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::Run;
 use crate::functions::Env;
@@ -32,7 +33,10 @@ impl Connection {
     }
 
     fn run(&mut self, statement: &Prepared, parameters: &[Datum], then: Then) -> Result<Outcome> {
-        self.session.cancel.forget();
+        // What was meant to stop an earlier statement does not stop this one; where it was prepared just now, it has begun.
+        if self.session.arrived.is_none() {
+            self.session.cancel.forget();
+        }
         self.ended = None;
         self.session.statement_time = self.session.now();
         let inner = self.database.inner.clone();
@@ -40,6 +44,8 @@ impl Connection {
         world.active(&statement.sql, true);
         world.note_asked(statement, parameters);
         let result = world.run_prepared(statement, parameters);
+        let result = result.and_then(|outcome| budget::verdict().map(|()| outcome));
+        world.session.arrived = None;
         world.note_answer(&result);
         match result {
             Ok(Outcome::CopyIn { columns, binary }) => {
@@ -67,6 +73,7 @@ impl Connection {
     /// The end of a simple query or of a pipeline: the implicit transaction commits, or is rolled back after an error.
     pub fn sync(&mut self) -> Result<()> {
         self.copy = None;
+        self.session.arrived = None;
         if let Some(ended) = self.ended.take() {
             return ended;
         }

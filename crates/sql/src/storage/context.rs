@@ -6,7 +6,7 @@ use skew_store::Recency;
 
 use crate::catalog::{Catalog, Oid, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
-use crate::exec::{AccessRange, Context, Limits, LockOutcome, RowCursor, RowRef, Run};
+use crate::exec::{AccessRange, Context, LockOutcome, RowCursor, RowRef, Run};
 use crate::functions::{AdvisoryKey, Env, Question, Settings};
 use crate::ir::{Change, LockStrength, LockWait, SystemColumn};
 use crate::session::Message;
@@ -80,10 +80,6 @@ impl Context for World<'_> {
         self.params.get(number).cloned().ok_or_else(missing)
     }
 
-    fn limits(&self) -> Limits {
-        self.limits
-    }
-
     fn check_domain(&mut self, value: &Datum, domain: Type) -> Result<()> {
         crate::schema::check_domain(self, value, domain)
     }
@@ -120,7 +116,16 @@ impl Env for World<'_> {
         self.db.random_bits()
     }
 
+    fn let_others_go_on(&mut self) {
+        self.db.let_go();
+    }
+
+    fn go_on(&mut self) {
+        self.db.take_again();
+    }
+
     fn ask(&mut self, question: Question<'_>) -> Result<Datum> {
+        self.db.take_again();
         let client = &self.session.client;
         Ok(match question {
             Question::CurrentUser | Question::SessionUser => Datum::text(&client.user),
@@ -234,7 +239,9 @@ impl World<'_> {
                 return Ok(());
             }
             self.db.sleep(&self.session.client, left.min(std::time::Duration::from_millis(50)));
-            self.interrupted()?;
+            let interrupted = self.interrupted();
+            self.db.take_again();
+            interrupted?;
         }
     }
 

@@ -8,10 +8,11 @@ use skew_model::Key;
 use skew_model::{Level, TxnId};
 use skew_store::{Reads, Recency, Suspended};
 
+use crate::budget::{self, Active, Share};
 use crate::catalog::{Catalog, Oid, Relation, RelationKind, Table};
 use crate::change::lock::is_same;
 use crate::error::{Result, SqlError, SqlState};
-use crate::exec::{Limits, RowRef, RowVersion, StackLimit};
+use crate::exec::{RowRef, RowVersion};
 use crate::ir::{Plan, TableUse};
 use crate::plpgsql::Site;
 use crate::session::ChoiceKind;
@@ -23,8 +24,8 @@ use crate::storage::look::Stake;
 use crate::storage::table::BoundTable;
 use crate::types::{Datum, Typed};
 
-/// How often who waits looks whether it was cancelled or its client is gone.
-const LONGEST_SLEEP: Duration = Duration::from_millis(200);
+/// How often a waiting statement looks whether it was cancelled or its client is gone.
+const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
 /// How long a statement goes on while others want to.
 const TURN: Duration = Duration::from_millis(3);
@@ -109,23 +110,20 @@ pub(crate) struct World<'a> {
     pub(crate) returned: Vec<Typed>,
     /// How many triggers are running.
     pub(crate) trigger_depth: usize,
-    pub(crate) deadline: Option<Instant>,
     pub(crate) bound: FxHashMap<Oid, Arc<BoundTable>>,
     steps: u32,
-    pub(crate) limits: Limits,
-    /// Since when somebody else has wanted to go on.
+    /// Since when another statement has wanted to go on.
     wanted: Option<Instant>,
+    /// What the statement is allowed to use.
+    _budget: Active,
 }
 
 impl<'a> World<'a> {
     pub(crate) fn new(db: Held<'a>, session: &'a mut SessionState) -> World<'a> {
         let catalog = session.catalog(&db);
         session.sees(catalog.clone());
-        let timeout = after(session.settings.ready.statement_timeout);
+        let budget = budget::begin(session.grant());
         let cells = std::mem::take(&mut session.spare_cells);
-        // Half of the stack stays for what cannot be stopped in the middle.
-        let stack = StackLimit::here(session.client.stack / 2);
-        let limits = Limits { kept_bytes: db.options.memory, stack };
         World {
             db,
             session,
@@ -143,11 +141,10 @@ impl<'a> World<'a> {
             sites: Vec::new(),
             returned: Vec::new(),
             trigger_depth: 0,
-            deadline: timeout,
             bound: FxHashMap::default(),
             steps: 0,
-            limits,
             wanted: None,
+            _budget: budget,
         }
     }
 
@@ -424,7 +421,7 @@ impl<'a> World<'a> {
     }
 
     fn count_write(&mut self, value: Option<&Datum>) -> Result<()> {
-        let most = self.limits.kept_bytes.saturating_mul(WRITES_PER_KEPT);
+        let most = self.db.options.memory.saturating_mul(WRITES_PER_KEPT);
         let transaction = self.session.transaction.as_mut().expect("a statement runs in a transaction");
         transaction.written += CELL + value.map_or(0, Datum::weight);
         if transaction.written <= most {
@@ -479,12 +476,14 @@ impl<'a> World<'a> {
             }
             limit = limit.or_else(|| after(self.session.settings.ready.lock_timeout));
             let now = Instant::now();
-            let left = [limit, self.deadline].into_iter().flatten().map(|end| end.saturating_duration_since(now)).min();
+            let left =
+                [limit, budget::deadline()].into_iter().flatten().map(|end| end.saturating_duration_since(now)).min();
             self.db.sleep(&self.session.client, left.unwrap_or(LONGEST_SLEEP).min(LONGEST_SLEEP));
             let given_up = self.interrupted().err().or_else(|| {
                 let late = limit.is_some_and(|limit| Instant::now() >= limit);
                 late.then(|| SqlError::new(SqlState::LOCK_NOT_AVAILABLE, "canceling statement due to lock timeout"))
             });
+            self.db.take_again();
             if let Some(error) = given_up {
                 self.db.locks.stop_waiting(owner);
                 self.db.changed();
@@ -495,11 +494,7 @@ impl<'a> World<'a> {
 
     /// An error if functions call functions deeper than the thread's stack allows.
     pub(crate) fn check_stack(&self) -> Result<()> {
-        if !self.limits.stack.is_exceeded() {
-            return Ok(());
-        }
-        let hint = "Functions call functions too deeply, or without an end.";
-        Err(SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded").hint(hint))
+        budget::deeper(Share::Calls)
     }
 
     /// An error if the statement was cancelled or took too long, looked at every now and then.
@@ -527,11 +522,7 @@ impl<'a> World<'a> {
 
     /// An error if the statement was cancelled or took too long.
     pub(crate) fn interrupted(&self) -> Result<()> {
-        self.session.cancel.check()?;
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(SqlError::new(SqlState::QUERY_CANCELED, "canceling statement due to statement timeout"));
-        }
-        Ok(())
+        budget::check()
     }
 
     /// Locks a table for this statement.

@@ -5,8 +5,17 @@
 
 use std::sync::Arc;
 
+use crate::budget;
+use crate::error::Result;
 use crate::types::numeric::Numeric;
 use crate::types::{Type, Typed};
+
+/// How many rows can be nested in one another.
+const MAX_ROW_LEVELS: usize = 1000;
+/// Texts and bytes from this length on are [large](Datum::is_large).
+const LARGE_BYTES: usize = 8 << 10;
+/// The same for the items of arrays and documents.
+const LARGE_ITEMS: usize = 256;
 
 /// A value. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -122,9 +131,43 @@ impl Datum {
                 Datum::Array(array) => array.items.iter().map(Datum::weight).sum(),
                 Datum::Record(record) => record.fields.iter().map(Datum::weight).sum(),
                 Datum::Jsonb(json) => json.weight(),
-                Datum::Numeric(_) => 32,
+                Datum::Numeric(numeric) => 16 + numeric.weight(),
                 _ => 0,
             }
+    }
+
+    /// Whether work on it possibly takes long: its length is that of a small file.
+    pub(crate) fn is_large(&self) -> bool {
+        match self {
+            Datum::Text(text) => text.len() > LARGE_BYTES,
+            Datum::Bytes(bytes) => bytes.len() > LARGE_BYTES,
+            Datum::Array(array) => array.items.len() > LARGE_ITEMS || array.items.first().is_some_and(Datum::is_large),
+            Datum::Record(record) => record.fields.iter().any(Datum::is_large),
+            Datum::Jsonb(json) => json.is_large(LARGE_ITEMS),
+            Datum::Numeric(numeric) => numeric.is_large(),
+            _ => false,
+        }
+    }
+
+    /// An error if rows in rows, or documents, are nested so deeply that walking them would exhaust the stack.
+    pub(crate) fn check_nesting(&self) -> Result<()> {
+        fn is_within(value: &Datum, levels: usize) -> bool {
+            let Some(levels) = levels.checked_sub(1) else { return false };
+            match value {
+                Datum::Record(record) => record.fields.iter().all(|field| is_within(field, levels)),
+                // All items are of one kind.
+                Datum::Array(array) => match array.items.first() {
+                    Some(Datum::Record(_) | Datum::Array(_)) => array.items.iter().all(|item| is_within(item, levels)),
+                    _ => true,
+                },
+                _ => true,
+            }
+        }
+        let is_within = match self {
+            Datum::Jsonb(json) => json.is_within(crate::types::json::MAX_DEPTH),
+            other => is_within(other, MAX_ROW_LEVELS),
+        };
+        if is_within { Ok(()) } else { Err(budget::too_deep()) }
     }
 
     /// A row value.

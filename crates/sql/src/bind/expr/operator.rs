@@ -4,16 +4,14 @@ use std::borrow::Cow;
 
 use crate::parse::ast::{self, BinaryOperator, UnaryOperator};
 
+use crate::bind::Binder;
 use crate::bind::expr::peel;
-use crate::bind::{Binder, too_deep};
+use crate::budget;
 use crate::error::{Result, SqlError};
 use crate::functions::Function;
 use crate::functions::resolve::{self, Argument, Callee, Resolved};
 use crate::ir::{Expr, ExprKind};
 use crate::types::{Datum, Type};
-
-/// How long a chain of operators (`a + b + …`) may be: it becomes as deep when it is evaluated.
-const LONGEST_CHAIN: usize = 500;
 
 impl Binder<'_> {
     /// `left op right`. A chain `a + b + c` leans to the left: it is followed, not recursed into.
@@ -61,9 +59,8 @@ impl Binder<'_> {
             steps.push((op, &**right, left));
             left = next;
         }
-        if steps.len() > LONGEST_CHAIN {
-            return Err(too_deep());
-        }
+        // It becomes as deep when it is evaluated.
+        budget::chain(steps.len())?;
         let (first_op, first_right, first) = steps.pop().expect("the caller matched an operator");
         let mut value = self.one_operator(left, first_op, first_right).map_err(|error| self.at_expr(first, error))?;
         for (op, right, whole) in steps.into_iter().rev() {

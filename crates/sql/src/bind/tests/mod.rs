@@ -117,19 +117,8 @@ fn mistakes_are_refused_as_postgresql_does() {
     check("mistakes.txt");
 }
 
-thread_local! {
-    static LOWEST: std::cell::Cell<usize> = const { std::cell::Cell::new(usize::MAX) };
-}
-
-/// Remembers how far down the stack the binder has been.
-pub(super) fn note_stack() {
-    let here = 0u8;
-    let address = std::ptr::from_ref(&here).addr();
-    LOWEST.with(|lowest| lowest.set(lowest.get().min(address)));
-}
-
 #[test]
-fn deep_statements_are_bound_or_refused_within_a_megabyte_of_stack() {
+fn deep_statements_are_bound_or_refused_on_a_small_stack() {
     let deep = |open: &str, inner: &str, close: &str, times: usize| {
         format!("SELECT {}{inner}{}", open.repeat(times), close.repeat(times))
     };
@@ -157,21 +146,10 @@ fn deep_statements_are_bound_or_refused_within_a_megabyte_of_stack() {
     let run = move || {
         let world = World::default();
         for sql in &statements {
-            let top = 0u8;
-            let top = std::ptr::from_ref(&top).addr();
-            LOWEST.with(|lowest| lowest.set(top));
-            let result = bind(sql, &world);
-            let used = top - LOWEST.with(std::cell::Cell::get);
-            let outcome = match &result {
-                Ok(_) => "bound".to_owned(),
-                Err(error) => error.to_string(),
-            };
-            println!("{:7} bytes: {}… {outcome}", used, &sql[..40]);
-            assert!(used < 1 << 20, "{used} bytes of stack for {}…", &sql[..40]);
-            if let Err(error) = result {
-                assert_eq!(error.fields().code, "54001", "{error}");
+            if let Err(error) = bind(sql, &world) {
+                assert_eq!(error.fields().code, "54001", "{error} for {}…", &sql[..40]);
             }
         }
     };
-    std::thread::Builder::new().stack_size(64 << 20).spawn(run).expect("a thread").join().expect("it is not too deep");
+    std::thread::Builder::new().stack_size(2 << 20).spawn(run).expect("a thread").join().expect("it is not too deep");
 }

@@ -133,7 +133,7 @@ impl CallState {
         }
         let key = if matches!(self, CallState::Fed(_)) { 0 } else { scratch.key.len() };
         let bytes = key + scratch.args.iter().map(datum_weight).sum::<usize>();
-        run.keep(cx, bytes)?;
+        run.keep(bytes)?;
         Ok(bytes)
     }
 

@@ -64,7 +64,7 @@ impl<'p> Aggregate<'p> {
             for set in &mut sets {
                 key.clear();
                 set.positions.iter().for_each(|&at| keys::append(&mut key, &keys[at], plan.keys[at].ty()));
-                let first = self.find(set, &key, &keys, run, cx)? * plan.calls.len();
+                let first = self.find(set, &key, &keys, run)? * plan.calls.len();
                 for (state, scratch) in set.states[first..].iter_mut().zip(&scratch) {
                     self.bytes += state.take(scratch, run, cx)?;
                 }
@@ -73,28 +73,21 @@ impl<'p> Aggregate<'p> {
         for set in &mut sets {
             // The group of everything is there even if there is nothing.
             if set.positions.is_empty() && set.by_key.len() == 0 {
-                self.find(set, &[], &vec![Datum::Null; plan.keys.len()], run, cx)?;
+                self.find(set, &[], &vec![Datum::Null; plan.keys.len()], run)?;
             }
         }
         Ok(sets)
     }
 
     /// The number of the group with these keys, made if it is new.
-    fn find(
-        &mut self,
-        set: &mut GroupingSet<'p>,
-        key: &[u8],
-        keys: &[Datum],
-        run: &mut Run<'p>,
-        cx: &mut dyn Context,
-    ) -> Result<usize> {
+    fn find(&mut self, set: &mut GroupingSet<'p>, key: &[u8], keys: &[Datum], run: &mut Run<'p>) -> Result<usize> {
         let (group, new) = set.by_key.insert(key);
         if !new {
             return Ok(group);
         }
         let states = self.calls.len() * (size_of::<CallState>() + size_of::<[Datum; 2]>());
         let bytes = KeyTable::<()>::weight(key) + keys.iter().map(datum_weight).sum::<usize>() + states;
-        run.keep(cx, bytes)?;
+        run.keep(bytes)?;
         self.bytes += bytes;
         let value = |at| if set.positions.contains(&at) { keys[at].clone() } else { Datum::Null };
         set.keys.extend((0..keys.len()).map(value));

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::budget;
 use crate::catalog::{FIRST_USER_OID, Returns, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Context, Run, Tuple};
+use crate::functions::define::call_scalar;
 use crate::functions::{Body, Function, Site, fits};
 use crate::ir::{Expr, ExprKind};
 use crate::types::{Datum, Type, Typed, cast, kind};
@@ -18,7 +20,7 @@ impl<'p> Run<'p> {
         returns: Typed,
         tuple: &Tuple,
     ) -> Result<Datum> {
-        self.enter(cx)?;
+        self.enter()?;
         // Almost all calls have few arguments, and those need no memory.
         match args {
             [] => self.apply(cx, function, &[], &[], returns),
@@ -71,7 +73,7 @@ impl<'p> Run<'p> {
         }
         match &function.body {
             Body::Scalar(body) => {
-                let value = body(cx, values, &Site { args: types, returns })?;
+                let value = call_scalar(*body, cx, values, &Site { args: types, returns })?;
                 // What grows, grows step by step: text that is added to itself stops here.
                 match &value {
                     Datum::Text(text) => fits(text.len())?,
@@ -125,7 +127,13 @@ impl<'p> Run<'p> {
         to: Typed,
         explicit: bool,
     ) -> Result<Datum> {
-        let value = cast::cast(value, from.ty, to, explicit, cx)?;
+        if value.is_large() {
+            cx.let_others_go_on();
+        }
+        let value = cast::cast(value, from.ty, to, explicit, cx);
+        cx.go_on();
+        let value = value?;
+        budget::verdict()?;
         if to.ty.0 >= FIRST_USER_OID {
             check_domains(cx, &value, to.ty)?;
         }
@@ -154,7 +162,10 @@ pub(crate) fn set_rows<'p>(call: &'p Expr, tuple: &Tuple, run: &mut Run<'p>, cx:
                 return Ok(SetRows::Rows(series));
             }
             let types: Vec<Typed> = args.iter().map(|arg| arg.typed).collect();
-            let rows = rows(cx, &values, &Site { args: &types, returns: call.typed })?;
+            let rows = rows(cx, &values, &Site { args: &types, returns: call.typed });
+            cx.go_on();
+            let rows = rows?;
+            budget::verdict()?;
             Ok(SetRows::Rows(Box::new(rows.into_iter())))
         }
         ExprKind::UserCall { function, args } if returns_set(function) => {

@@ -46,7 +46,7 @@ impl<'p> Run<'p> {
 
     /// Every arm is one call: an arm's own values would take room in every frame, and frames are nested here.
     fn eval_nested(&mut self, cx: &mut dyn Context, expr: &'p Expr, tuple: &Tuple) -> Result<Datum> {
-        self.enter(cx)?;
+        self.enter()?;
         match &expr.kind {
             ExprKind::UserCall { function, args } => self.user_call(cx, function, args, tuple),
             ExprKind::Cast { arg, explicit } => self.cast(cx, arg, expr.typed, *explicit, tuple),
@@ -102,7 +102,9 @@ impl<'p> Run<'p> {
         shape: &Arc<RecordShape>,
         tuple: &Tuple,
     ) -> Result<Datum> {
-        Ok(Datum::record(shape.clone(), self.eval_all(cx, fields, tuple)?))
+        let row = Datum::record(shape.clone(), self.eval_all(cx, fields, tuple)?);
+        row.check_nesting()?;
+        Ok(row)
     }
 
     fn field(&mut self, cx: &mut dyn Context, arg: &'p Expr, index: usize, tuple: &Tuple) -> Result<Datum> {

@@ -55,7 +55,7 @@ impl<'p> HashJoin<'p> {
             let found = table.insert_with(&self.key, || (index, index));
             if found.is_new {
                 let bytes = KeyTable::<(u32, u32)>::weight(&self.key);
-                run.keep(cx, bytes)?;
+                run.keep(bytes)?;
                 self.right.bytes += bytes;
             } else {
                 let (_, last) = found.value;

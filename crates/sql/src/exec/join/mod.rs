@@ -91,7 +91,7 @@ impl<'p> Kept<'p> {
             match self.node.next(run, cx)? {
                 Some(tuple) => {
                     let bytes = weight(&tuple);
-                    run.keep(cx, bytes)?;
+                    run.keep(bytes)?;
                     self.bytes += bytes;
                     self.slots.extend(tuple.into_slots(self.width));
                     self.matched.push(false);

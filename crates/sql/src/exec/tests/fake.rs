@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::catalog::{Catalog, Oid, UserFunction};
 use crate::error::{Result, SqlError};
-use crate::exec::{AccessRange, Context, Limits, LockOutcome, RowCursor, RowRef, Run};
+use crate::exec::{AccessRange, Context, LockOutcome, RowCursor, RowRef, Run};
 use crate::functions::{Env, Question, Settings};
 use crate::ir::{Change, LockStrength, LockWait, SystemColumn};
 use crate::types::Datum;
@@ -15,7 +15,6 @@ use crate::types::Datum;
 pub(super) struct Fake {
     pub(super) tables: Vec<Vec<Vec<Datum>>>,
     pub(super) params: Vec<Datum>,
-    pub(super) limits: Limits,
     /// Rows that somebody changes or deletes (`None`) before they can be locked.
     pub(super) concurrent: Vec<(RowRef, Option<Vec<Datum>>)>,
     pub(super) locked_by_others: Vec<RowRef>,
@@ -129,10 +128,6 @@ impl Context for Fake {
 
     fn check_cancelled(&mut self) -> Result<()> {
         if self.cancelled { Err(SqlError::new(crate::error::SqlState::QUERY_CANCELED, "cancelled")) } else { Ok(()) }
-    }
-
-    fn limits(&self) -> Limits {
-        self.limits
     }
 }
 

@@ -1,9 +1,10 @@
 //! What operators make of their input.
 
+use crate::budget;
+use crate::exec::Tuple;
 use crate::exec::tests::build::*;
 use crate::exec::tests::fake::Fake;
 use crate::exec::tests::rows;
-use crate::exec::{Limits, Tuple};
 use crate::ir::*;
 use crate::types::{Datum, Type};
 
@@ -285,14 +286,21 @@ fn a_data_changing_cte_is_done_once_also_if_nobody_reads_it() {
 
 #[test]
 fn a_statement_that_keeps_too_much_is_stopped() {
-    let mut world = Fake { limits: Limits { kept_bytes: 1000, ..Limits::default() }, ..Fake::default() };
+    let _budget = budget::begin(budget::Grant {
+        wish: budget::Wish::new(),
+        deadline: None,
+        memory_bytes: 1000,
+        stack_bytes: 2 << 20,
+    });
+    let mut world = Fake::default();
     let many = Plan::Values((0..100).map(|i| vec![int(i)]).collect());
     let error = rows(&mut world, sort(many, vec![key(col(0, 0))]));
-    assert_eq!(error, "53200: statement keeps too many rows in memory");
+    assert_eq!(error, "53200: out of memory");
 }
 
 #[test]
 fn a_deep_expression_is_refused() {
+    let _budget = budget::begin_alone();
     let deep = (0..5000).fold(int(1), |inner, _| Expr::new(ExprKind::Coalesce(vec![inner]), Type::INT4));
     assert_eq!(value(deep), "54001: stack depth limit exceeded");
 }

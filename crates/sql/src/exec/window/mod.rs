@@ -41,7 +41,7 @@ impl<'p> Window<'p> {
         let mut items = Vec::new();
         while let Some(tuple) = self.input.next(run, cx)? {
             let bytes = weight(&tuple) + self.calls.len() * size_of::<Datum>();
-            run.keep(cx, bytes)?;
+            run.keep(bytes)?;
             self.bytes += bytes;
             items.push(Item { tuple, values: vec![Datum::Null; self.calls.len()] });
         }
@@ -53,7 +53,7 @@ impl<'p> Window<'p> {
                 for &call in window {
                     let values = call::values(&self.calls[call], &mut partition, run, cx)?;
                     let bytes = values.iter().map(datum_weight).sum();
-                    run.keep(cx, bytes)?;
+                    run.keep(bytes)?;
                     self.bytes += bytes;
                     partition.set(call, values);
                 }

@@ -1,5 +1,6 @@
 //! LIKE: `%` is any text, `_` any character.
 
+use crate::budget;
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::args::Args;
 use crate::functions::define::f;
@@ -100,6 +101,7 @@ fn fits(text: &[u8], parts: &[Part], width: Width) -> Result<bool> {
         }
         match retry {
             Some((from, after)) if from < text.len() => {
+                budget::step(1 + at - from)?;
                 let next = from + width(text[from]);
                 retry = Some((next, after));
                 (at, part) = (next, after);

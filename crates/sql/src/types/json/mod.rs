@@ -18,7 +18,7 @@ use crate::types::{Datum, Type};
 pub use show::quote;
 
 /// How deep values may be nested: deeper ones would exhaust the stack.
-const MAX_DEPTH: usize = 1024;
+pub(crate) const MAX_DEPTH: usize = 1024;
 
 /// A JSON value. The keys of an object are in jsonb's order, each once.
 #[derive(Clone, Debug)]
@@ -50,6 +50,34 @@ impl Json {
                 Json::Number(_) => 16,
                 Json::Null | Json::Bool(_) => 0,
             }
+    }
+
+    /// Whether it is nested no deeper than so many levels.
+    pub(crate) fn is_within(&self, levels: usize) -> bool {
+        match self {
+            Json::Array(items) => levels > 0 && items.iter().all(|item| item.is_within(levels - 1)),
+            Json::Object(entries) => levels > 0 && entries.iter().all(|(_, value)| value.is_within(levels - 1)),
+            _ => true,
+        }
+    }
+
+    /// Whether it has more than so many parts, or a long text; it looks no further than that.
+    pub(crate) fn is_large(&self, most: usize) -> bool {
+        fn goes_on(json: &Json, left: &mut usize) -> bool {
+            let Some(rest) = left.checked_sub(1) else { return false };
+            *left = rest;
+            match json {
+                Json::String(text) => {
+                    *left = left.saturating_sub(text.len() / 32);
+                    true
+                }
+                Json::Array(items) => items.iter().all(|item| goes_on(item, left)),
+                Json::Object(entries) => entries.iter().all(|(_, value)| goes_on(value, left)),
+                Json::Number(_) | Json::Null | Json::Bool(_) => true,
+            }
+        }
+        let mut left = most;
+        !goes_on(self, &mut left)
     }
 
     /// Reads a value, as `jsonb` does: whitespace and duplicate keys (but the last of each) are forgotten.

@@ -7,6 +7,7 @@ mod arithmetic;
 mod convert;
 mod functions;
 mod integer;
+mod long;
 mod natural;
 mod power;
 mod text;
@@ -137,6 +138,19 @@ impl Numeric {
     /// Whether it is a whole number.
     pub fn is_integer(&self) -> bool {
         matches!(&self.0, Repr::Finite(decimal) if decimal.coefficient.is_zero() || decimal.coefficient.trailing_zeros() >= decimal.scale)
+    }
+
+    /// Whether arithmetic with it possibly takes long.
+    pub(crate) fn is_large(&self) -> bool {
+        self.weight() > 512
+    }
+
+    /// About how many bytes of memory it takes.
+    pub(crate) fn weight(&self) -> usize {
+        match &self.0 {
+            Repr::Finite(Decimal { coefficient: Integer::Big { magnitude, .. }, .. }) => 16 + magnitude.weight(),
+            _ => 16,
+        }
     }
 
     /// How many digits it shows after the point; `None` if it is not finite.

@@ -4,6 +4,8 @@
 
 use std::cmp::Ordering;
 
+use super::long::RECIPROCAL_LIMBS;
+
 const BASE: u64 = 1_000_000_000;
 const LIMB_DIGITS: usize = 9;
 
@@ -49,6 +51,11 @@ impl Natural {
             .iter()
             .rev()
             .try_fold(0u128, |value, &limb| value.checked_mul(u128::from(BASE))?.checked_add(u128::from(limb)))
+    }
+
+    /// How many bytes its limbs take.
+    pub fn weight(&self) -> usize {
+        4 * self.0.len()
     }
 
     pub fn is_zero(&self) -> bool {
@@ -107,7 +114,8 @@ impl Natural {
         Natural(difference).trimmed()
     }
 
-    pub fn multiply(&self, other: &Natural) -> Natural {
+    /// The product, limb by limb.
+    pub(super) fn multiply_short(&self, other: &Natural) -> Natural {
         if self.is_zero() || other.is_zero() {
             return Natural::default();
         }
@@ -160,12 +168,15 @@ impl Natural {
             let (quotient, rest) = self.divide_small(small);
             return (quotient, Natural::from_u128(rest.into()));
         }
+        if divisor.0.len().min(self.0.len() - divisor.0.len()) >= RECIPROCAL_LIMBS {
+            return self.divide_by_reciprocal(divisor);
+        }
         self.divide_long(divisor)
     }
 
     /// Long division (Knuth, volume 2, 4.3.1, algorithm D): both are scaled so that the guess of each quotient limb from
     /// the leading limbs is at most two too large.
-    fn divide_long(&self, divisor: &Natural) -> (Natural, Natural) {
+    pub(super) fn divide_long(&self, divisor: &Natural) -> (Natural, Natural) {
         let top = divisor.0[divisor.0.len() - 1];
         let scale = (BASE / (u64::from(top) + 1)) as u32;
         let divisor = divisor.multiply_small(scale).0;
@@ -220,33 +231,48 @@ impl Natural {
         self.0.get(place / LIMB_DIGITS).map_or(0, |limb| limb / 10u32.pow((place % LIMB_DIGITS) as u32) % 10)
     }
 
-    /// The largest number whose square is not larger.
-    pub fn square_root(&self) -> Natural {
+    /// How many limbs it has.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The number that these of its limbs are.
+    pub(super) fn limbs(&self, from: usize, to: usize) -> Natural {
+        let to = to.min(self.0.len());
+        if from >= to { Natural::default() } else { Natural(self.0[from..to].to_vec()).trimmed() }
+    }
+
+    /// With so many limbs of zeros below.
+    pub(super) fn shift_limbs(&self, count: usize) -> Natural {
         if self.is_zero() {
             return Natural::default();
         }
-        // Newton from above: begins with a power of ten that is too large, and ends when it no longer falls.
-        let mut root = Natural::from_u128(1).shift_up(self.digit_count().div_ceil(2));
-        if let Some(small) = self.leading_float() {
-            root = small;
-        }
-        loop {
-            let next = root.add(&self.divide(&root).0).divide_small(2).0;
-            if next.cmp(&root) != Ordering::Less {
-                return root;
-            }
-            root = next;
-        }
+        let mut limbs = Vec::with_capacity(count + self.0.len());
+        limbs.resize(count, 0);
+        limbs.extend_from_slice(&self.0);
+        Natural(limbs)
     }
 
-    /// A first guess of the square root that is a little too large, from the leading digits.
-    fn leading_float(&self) -> Option<Natural> {
-        let count = self.digit_count();
-        let drop = count.checked_sub(18)?;
-        let drop = drop + (drop % 2);
-        let leading = self.shift_down(drop).to_u128()?;
-        let guess = (leading as f64).sqrt() * (1.0 + 1e-12) + 2.0;
-        Some(Natural::from_u128((guess * 1e6) as u128).shift_up(drop / 2).shift_down(6).add(&Natural::from_u128(1)))
+    /// The sum with another number that has so many limbs of zeros below.
+    pub(super) fn add_at(mut self, other: &Natural, at: usize) -> Natural {
+        if other.is_zero() {
+            return self;
+        }
+        let length = self.0.len().max(at + other.0.len());
+        self.0.resize(length, 0);
+        let mut carry = 0;
+        for (offset, limb) in self.0[at..].iter_mut().enumerate() {
+            if carry == 0 && offset >= other.0.len() {
+                break;
+            }
+            let total = *limb + other.0.get(offset).copied().unwrap_or(0) + carry;
+            carry = u32::from(u64::from(total) >= BASE);
+            *limb = total - carry * BASE as u32;
+        }
+        if carry > 0 {
+            self.0.push(carry);
+        }
+        self
     }
 
     fn trimmed(mut self) -> Natural {

@@ -7,6 +7,7 @@ use super::integer::Integer;
 use super::{
     Decimal, MAX_DISPLAY_SCALE, MAX_RESULT_SCALE, MAX_WHOLE_DIGITS, MIN_SIGNIFICANT_DIGITS, Numeric, Repr, overflow,
 };
+use crate::budget;
 use crate::error::{Result, SqlError, SqlState};
 
 impl Numeric {
@@ -75,8 +76,7 @@ impl Numeric {
         if number > 32_177 {
             return Err(overflow());
         }
-        let product = (2..=number).fold(Integer::Small(1), |product, n| product.multiply(&Integer::Small(n.into())));
-        Numeric::finite(Decimal { coefficient: product, scale: 0 })
+        Numeric::finite(Decimal { coefficient: product(1, number.max(1)), scale: 0 })
     }
 
     /// `gcd`
@@ -85,6 +85,7 @@ impl Numeric {
         let scale = left.scale.max(right.scale);
         let (mut large, mut small) = (left.coefficient_at(scale).abs(), right.coefficient_at(scale).abs());
         while !small.is_zero() {
+            budget::step(small.digit_count() / 4 + 50)?;
             let rest = large.divide(&small).1;
             large = small;
             small = rest;
@@ -101,6 +102,15 @@ impl Numeric {
         let product = self.divide_whole(&divisor)?.multiply(other)?.abs();
         product.round(divisor.scale().unwrap_or(0) as i64)
     }
+}
+
+/// The product of the whole numbers from one to another: of two halves that are about as long.
+fn product(first: i64, last: i64) -> Integer {
+    if last - first < 8 {
+        return (first..=last).fold(Integer::Small(1), |product, n| product.multiply(&Integer::Small(n.into())));
+    }
+    let middle = first + (last - first) / 2;
+    product(first, middle).multiply(&product(middle + 1, last))
 }
 
 /// A power with a whole exponent: by squaring, with as many digits as the result shows and a few more.
@@ -127,7 +137,7 @@ fn whole_power(base: &Decimal, exponent: i64) -> Result<Numeric> {
         return Numeric::finite(Decimal { coefficient: Integer::ZERO, scale });
     }
     let significant = (1 + scale as i64 + weight as i64).max(0) as usize + GUARD + 12;
-    let power = Floating::of(base).power(exponent.unsigned_abs(), significant);
+    let power = Floating::of(base).power(exponent.unsigned_abs(), significant)?;
     if exponent > 0 {
         return Numeric::finite(power.rounded(scale));
     }
@@ -160,16 +170,17 @@ impl Floating {
         }
     }
 
-    fn power(&self, mut exponent: u64, digits: usize) -> Floating {
+    fn power(&self, mut exponent: u64, digits: usize) -> Result<Floating> {
         let mut result = Floating { coefficient: Integer::Small(1), exponent: 0 };
         let mut square = Floating { coefficient: self.coefficient.clone(), exponent: self.exponent };
         loop {
+            budget::step(square.coefficient.digit_count() * 20)?;
             if exponent % 2 == 1 {
                 result = result.times(&square, digits);
             }
             exponent /= 2;
             if exponent == 0 {
-                return result;
+                return Ok(result);
             }
             square = square.times(&square, digits);
         }

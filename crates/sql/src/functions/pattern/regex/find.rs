@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use crate::budget;
 use crate::functions::pattern::regex::nfa::Program;
 use crate::functions::pattern::regex::node::{Kind, Node, Prefers};
 use crate::functions::pattern::regex::{Chars, Regex, Span};
@@ -13,6 +14,9 @@ pub(super) fn find(regex: &Regex, text: &Chars, from: usize) -> Option<Vec<Span>
     let mut finder = Finder { text, spans: vec![None; regex.groups + 1], programs: HashMap::new() };
     let program = regex.program.clone();
     for begin in from..=text.len() {
+        if budget::is_over(10) {
+            return None;
+        }
         let mut ends = program.ends(text, begin, text.len());
         if regex.root.prefers != Prefers::Shortest {
             ends.reverse();
@@ -42,6 +46,9 @@ impl Finder<'_> {
 
     /// Takes a part apart that is known to match from `begin` to `end`, up to references.
     fn dissect(&mut self, node: &Node, begin: usize, end: usize) -> bool {
+        if budget::is_over(50) {
+            return false;
+        }
         if !node.captures && !node.refers {
             return true;
         }
@@ -108,7 +115,8 @@ impl Finder<'_> {
         let mut places = vec![begin];
         for node in nodes {
             let program = self.program(node);
-            let mut next: Vec<usize> = places.iter().flat_map(|place| program.ends(self.text, *place, end)).collect();
+            let ends = |place: &usize| program.ends(self.text, *place, end);
+            let mut next: Vec<usize> = places.iter().take_while(|_| !budget::is_over(1)).flat_map(ends).collect();
             next.sort_unstable();
             next.dedup();
             places = next;

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::budget;
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::pattern::regex::Chars;
 use crate::functions::pattern::regex::node::{Kind, Node, Place};
@@ -158,6 +159,9 @@ impl Program {
         let mut next = Threads::new(self.steps.len());
         self.follow(&mut now, 0, text, begin);
         for at in begin..=stop {
+            if budget::is_over(4 + 4 * now.list.len()) {
+                return;
+            }
             if anywhere && at > begin {
                 self.follow(&mut now, 0, text, at);
             }
@@ -202,7 +206,11 @@ impl Program {
 }
 
 fn look(inner: &Program, text: &Chars, at: usize, ahead: bool) -> bool {
-    if ahead { inner.any(text, at, false) } else { (0..=at).rev().any(|begin| inner.spans(text, begin, at)) }
+    if ahead {
+        inner.any(text, at, false)
+    } else {
+        (0..=at).rev().any(|begin| budget::is_over(1) || inner.spans(text, begin, at))
+    }
 }
 
 /// The steps that wait for a character.

@@ -1,0 +1,206 @@
+//! Never down, never stuck: deep statements, statements that compute for long, idle clients, and what others notice of them.
+
+use std::time::{Duration, Instant};
+
+use crate::raw::{Raw, query};
+use crate::target::{Target, settings};
+
+fn connect(target: &Target) -> Raw {
+    Raw::connect(target.address, &target.database)
+}
+
+#[test]
+fn deeply_nested_statements_work() {
+    let target = Target::with(settings());
+    let mut raw = connect(&target);
+    raw.query("CREATE TABLE v0 (n int)");
+    raw.query("INSERT INTO v0 VALUES (7)");
+    for n in 1..=200 {
+        let sql = format!("CREATE VIEW v{n} AS SELECT n FROM v{}", n - 1);
+        assert_eq!(raw.query(&sql), "C(CREATE VIEW) Z(I)");
+    }
+    let nested = |open: &str, inner: &str, close: &str, times: usize| {
+        format!("SELECT {}{inner}{} AS n", open.repeat(times), close.repeat(times))
+    };
+    let whens: Vec<String> = (0..1_000).map(|n| format!("WHEN {n} THEN {n}")).collect();
+    let items: Vec<String> = (1..=100_000).map(|n| n.to_string()).collect();
+    let number = |n: &str| format!("T(n:23:0) D({n}) C(SELECT 1) Z(I)");
+    let statements = [
+        ("SELECT n FROM v200".to_owned(), number("7")),
+        (nested("(SELECT ", "7", ")", 200), number("7")),
+        (format!("SELECT n FROM {}v0{}", "(SELECT n FROM ".repeat(200), ") s".repeat(200)), number("7")),
+        (nested("(", "7", ")", 2_000), number("7")),
+        (nested("abs(", "7", ")", 500), number("7")),
+        (nested("- ", "7", "", 500), number("7")),
+        (nested("CASE WHEN true THEN ", "7", " END", 200), number("7")),
+        (format!("SELECT length('a'{}) AS n", " || 'b'".repeat(10_000)), number("10001")),
+        (format!("SELECT 0{} AS n", " + 1".repeat(10_000)), number("10000")),
+        (format!("SELECT (true{})::int AS n", " AND true".repeat(10_000)), number("1")),
+        (format!("SELECT (false{})::int AS n", " OR false".repeat(10_000)), number("0")),
+        (format!("SELECT count(*)::int AS n FROM (SELECT 1{}) s", " UNION ALL SELECT 1".repeat(1_000)), number("1001")),
+        (format!("SELECT (100000 IN ({}))::int AS n", items.join(",")), number("1")),
+        (format!("SELECT n FROM v0 WHERE n IN ({})", items.join(",")), number("7")),
+        (format!("SELECT CASE 999 {} END AS n", whens.join(" ")), number("999")),
+    ];
+    for (sql, answer) in statements {
+        let began = Instant::now();
+        assert_eq!(raw.query(&sql), answer, "{}…", &sql[..sql.len().min(60)]);
+        eprintln!("{:>8.1?} {}…", began.elapsed(), &sql[..sql.len().min(60)]);
+    }
+}
+
+#[test]
+fn statements_that_are_nested_far_too_deeply_are_refused() {
+    let target = Target::with(settings());
+    let mut raw = connect(&target);
+    let nested = |open: &str, inner: &str, close: &str, times: usize| {
+        format!("SELECT {}{inner}{}", open.repeat(times), close.repeat(times))
+    };
+    let many = 200_000;
+    let statements = [
+        nested("(", "7", ")", many),
+        nested("abs(", "7", ")", many),
+        nested("NOT ", "true", "", many),
+        nested("- ", "7", "", many),
+        nested("(SELECT ", "7", ")", many),
+        nested("CASE WHEN true THEN ", "7", " END", many),
+        nested("ARRAY[", "7", "]", many),
+        nested("ROW(", "7", ")", many),
+        nested("7 IN (", "7", ")", many),
+        format!("SELECT 1{}", " + 1".repeat(many)),
+        format!("SELECT 'a'{}", " || 'a'".repeat(many)),
+        format!("SELECT 'a'{}", "::text".repeat(many)),
+        format!("SELECT 7{}", " IS NULL".repeat(many)),
+        format!("SELECT {}1{}", "(SELECT * FROM (".repeat(many), ") s)".repeat(many)),
+        format!("SELECT * FROM {}pg_class{}", "(SELECT * FROM ".repeat(many), ") s".repeat(many)),
+        format!("SELECT * FROM pg_class {}", "JOIN pg_class ".repeat(many)),
+        format!("DO $$ BEGIN {} NULL; {} END $$", "IF true THEN ".repeat(many), "END IF; ".repeat(many)),
+        format!("DO $$ BEGIN {} NULL; {} END $$", "BEGIN ".repeat(many), "END; ".repeat(many)),
+        format!("SELECT '{}{}'::json", "[".repeat(many), "]".repeat(many)),
+        format!("SELECT '{}{}'::jsonb", "[".repeat(many), "]".repeat(many)),
+        format!("SELECT '{}1{}'::jsonb", "{\"a\":".repeat(many), "}".repeat(many)),
+        format!("SELECT jsonb_path_query('1', '{}1{}')", "(".repeat(many), ")".repeat(many)),
+    ];
+    for sql in statements {
+        let answer = raw.query(&sql);
+        assert_eq!(answer, "E(54001 stack depth limit exceeded) Z(I)", "{}…", &sql[..60]);
+    }
+    // Nothing is tried twice at each level: that would take for ever.
+    let wrong = format!("SELECT * FROM {}(SELECT", "((SELECT * FROM ".repeat(100));
+    assert!(raw.query(&wrong).starts_with("E(42601 syntax error"));
+    // Other refusals, but no crash.
+    for sql in [
+        format!("SELECT '{}{}'::int[]", "{".repeat(many), "}".repeat(many)),
+        format!("SELECT 'a' ~ '{}a{}'", "(".repeat(many), ")".repeat(many)),
+        format!("EXPLAIN {} SELECT 1", "EXPLAIN ".repeat(many)),
+    ] {
+        let answer = raw.query(&sql);
+        assert!(answer.starts_with("E("), "{}…: {answer}", &sql[..60]);
+    }
+    for (ty, deeper) in
+        [("jsonb", "jsonb_build_array(x)"), ("jsonb", "jsonb_build_object('a', x)"), ("record", "row(x)")]
+    {
+        let sql = format!("DO $$ DECLARE x {ty}; BEGIN x := {deeper}; LOOP x := {deeper}; END LOOP; END $$");
+        assert_eq!(raw.query(&sql), "E(54001 stack depth limit exceeded) Z(I)", "{deeper}");
+    }
+}
+
+#[test]
+fn a_lock_waiter_gives_up_although_the_holder_computes() {
+    let target = Target::with(settings());
+    let mut holder = connect(&target);
+    holder.query("CREATE TABLE t (id int PRIMARY KEY, n int)");
+    holder.query("INSERT INTO t VALUES (1, 0)");
+    holder.query("BEGIN ISOLATION LEVEL READ COMMITTED");
+    holder.query("UPDATE t SET n = n + 1 WHERE id = 1");
+    let computing = [
+        "SELECT sum(g) FROM generate_series(1, 1000000000000) g",
+        "SELECT regexp_replace(repeat('ab', 200000), '(a*b*)*c', 'x')",
+    ];
+    for sql in computing {
+        holder.query("SAVEPOINT s");
+        holder.send(&query(sql));
+        std::thread::sleep(Duration::from_millis(50));
+        let mut waiter = connect(&target);
+        for (setting, error) in [
+            ("lock_timeout", "E(55P03 canceling statement due to lock timeout) Z(I)"),
+            ("statement_timeout", "E(57014 canceling statement due to statement timeout) Z(I)"),
+        ] {
+            waiter.query(&format!("SET {setting} = '100ms'"));
+            let began = Instant::now();
+            assert_eq!(waiter.query("UPDATE t SET n = n + 1 WHERE id = 1"), error);
+            assert!(began.elapsed() < Duration::from_secs(5), "{setting}: {:?}", began.elapsed());
+            waiter.query(&format!("RESET {setting}"));
+        }
+        waiter.send(&query("UPDATE t SET n = n + 1 WHERE id = 1"));
+        std::thread::sleep(Duration::from_millis(50));
+        let mut other = connect(&target);
+        other.query(&format!("SELECT pg_cancel_backend({})", waiter.key.0));
+        assert_eq!(waiter.until_ready(), "E(57014 canceling statement due to user request) Z(I)");
+        other.query(&format!("SELECT pg_cancel_backend({})", holder.key.0));
+        assert_eq!(holder.until_ready(), "E(57014 canceling statement due to user request) Z(E)");
+        holder.query("ROLLBACK TO s");
+    }
+}
+
+#[test]
+fn idle_clients_are_disconnected_when_they_ask_for_it() {
+    let target = Target::with(settings());
+    let mut other = connect(&target);
+    other.query("CREATE TABLE t (id int PRIMARY KEY)");
+    let mut idle = connect(&target);
+    idle.query("SET idle_in_transaction_session_timeout = '50ms'");
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(idle.query("SELECT 1 AS n"), "T(n:23:0) D(1) C(SELECT 1) Z(I)");
+    idle.query("BEGIN ISOLATION LEVEL READ COMMITTED");
+    idle.query("INSERT INTO t VALUES (1)");
+    assert_eq!(idle.until_ready(), "E(FATAL 25P03 terminating connection due to idle-in-transaction timeout) closed");
+    // Its transaction was rolled back.
+    assert_eq!(other.query("INSERT INTO t VALUES (1)"), "C(INSERT 0 1) Z(I)");
+    let mut failed = connect(&target);
+    failed.query("SET idle_in_transaction_session_timeout = '50ms'");
+    failed.query("BEGIN");
+    failed.query("SELECT 1/0");
+    assert_eq!(failed.until_ready(), "E(FATAL 25P03 terminating connection due to idle-in-transaction timeout) closed");
+    let mut idle = connect(&target);
+    idle.query("SET idle_session_timeout = '50ms'");
+    assert_eq!(idle.until_ready(), "E(FATAL 57P05 terminating connection due to idle-session timeout) closed");
+    let mut busy = connect(&target);
+    busy.query("SET idle_session_timeout = '50ms'");
+    assert_eq!(busy.query("SELECT pg_sleep(0.2)"), "T(pg_sleep:2278:0) D() C(SELECT 1) Z(I)");
+}
+
+#[test]
+fn long_computations_end_at_the_timeout() {
+    let target = Target::with(settings());
+    let mut raw = connect(&target);
+    raw.query("SET statement_timeout = '100ms'");
+    let text = "repeat('ab', 300000)";
+    let statements = [
+        format!("SELECT {text} ~ '(a*b*)*c'"),
+        format!("SELECT regexp_replace({text}, '(a*)(b*)*c', 'x', 'g')"),
+        format!("SELECT regexp_match({text}, '((a|b)*)*c')"),
+        format!("SELECT count(*) FROM regexp_matches({text}, '(?=(.*)c)', 'g')"),
+        format!("SELECT {text} ~ '(?<=b.*)c'"),
+        "SELECT repeat('a', 2000000) LIKE '%' || repeat('a', 100000) || 'b'".to_owned(),
+        "SELECT gcd(7::numeric ^ 150000, 3::numeric ^ 260000)".to_owned(),
+        "SELECT count(*) FROM generate_series(1, 1000000000) a".to_owned(),
+        "SELECT string_agg(a::text || b::text, ',') FROM generate_series(1, 100000) a, generate_series(1, 1000) b"
+            .to_owned(),
+        "SELECT count(*) FROM (SELECT DISTINCT a * b FROM generate_series(1, 10000) a, generate_series(1, 10000) b) s"
+            .to_owned(),
+        "SELECT a, sum(a) OVER (ORDER BY a DESC) FROM generate_series(1, 10000000) a".to_owned(),
+        "SELECT max(n) FROM (WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r) s"
+            .to_owned(),
+        "SELECT count(*) FROM generate_series(1, 1000000) a JOIN generate_series(1, 1000000) b ON a % 1000 = b % 1000"
+            .to_owned(),
+        "SELECT array_position(array_agg(a), -1) FROM generate_series(1, 3000000) a".to_owned(),
+    ];
+    for sql in &statements {
+        let began = Instant::now();
+        let answer = raw.query(sql);
+        assert_eq!(answer, "E(57014 canceling statement due to statement timeout) Z(I)", "{sql}");
+        // A build without optimisation on a busy machine; what the limit is meant to be is measured by the generator.
+        assert!(began.elapsed() < Duration::from_secs(5), "{sql}: {:?}", began.elapsed());
+    }
+}

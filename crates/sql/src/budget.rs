@@ -1,0 +1,335 @@
+//! What the running statement is allowed to use: time until its deadline, memory, and its thread's stack.
+//!
+//! Code that can take long (regular expressions, arithmetic of long numbers, sorts, parsers of large values) is far from
+//! the statement that it works for, and so is code that recurses or keeps values. All of it asks here: [`step`] counts
+//! work and looks now and then whether the statement was cancelled or is late, [`Charge`] counts memory, [`deeper`] looks
+//! at the stack. The budget belongs to the thread because a statement runs on one thread from its beginning to its end.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Instant;
+
+use crate::error::{Result, SqlError, SqlState};
+
+/// Units of work between two looks at the clock. A unit is a few nanoseconds: a byte copied, a character matched.
+const WORK_BETWEEN_LOOKS: usize = 20_000;
+
+/// The stack that threads have by default.
+const DEFAULT_STACK_BYTES: usize = 2 << 20;
+
+/// What one level of a tree takes of the stack where it is walked, at most, in a build without optimisation.
+const LEVEL_BYTES: usize = 4 << 10;
+
+/// The most of the stack that functions which call functions use.
+const CALLS_BYTES: usize = 32 << 20;
+
+/// What another thread wants a running statement to do.
+#[derive(Clone, Debug)]
+pub(crate) struct Wish(Arc<AtomicU8>);
+
+const GO_ON: u8 = 0;
+const CANCEL: u8 = 1;
+const TERMINATE: u8 = 2;
+const LOST: u8 = 3;
+
+impl Wish {
+    pub(crate) fn new() -> Wish {
+        Wish(Arc::new(AtomicU8::new(GO_ON)))
+    }
+
+    /// The statement is to stop (57014).
+    pub(crate) fn cancel(&self) {
+        let _ = self.0.compare_exchange(GO_ON, CANCEL, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The client has gone (08006).
+    pub(crate) fn lose(&self) {
+        let _ = self.0.compare_exchange(GO_ON, LOST, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The connection is to end (57P01).
+    pub(crate) fn terminate(&self) {
+        self.0.store(TERMINATE, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_terminated(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == TERMINATE
+    }
+
+    /// A new statement is not stopped by what was meant for the last one.
+    pub(crate) fn forget(&self) {
+        let _ = self.0.compare_exchange(CANCEL, GO_ON, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.0.load(Ordering::Relaxed) {
+            GO_ON => Ok(()),
+            CANCEL => Err(SqlError::new(SqlState::QUERY_CANCELED, "canceling statement due to user request")),
+            LOST => Err(SqlError::new(SqlState::CONNECTION_FAILURE, "connection to client lost")),
+            _ => {
+                let message = "terminating connection due to administrator command";
+                Err(SqlError::new(SqlState::ADMIN_SHUTDOWN, message))
+            }
+        }
+    }
+}
+
+/// What a statement is granted.
+pub(crate) struct Grant {
+    pub(crate) wish: Wish,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) memory_bytes: usize,
+    /// The whole stack of the thread; part of it stays for what cannot be stopped in the middle.
+    pub(crate) stack_bytes: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Budget {
+    deadline: Option<Instant>,
+    memory_limit: usize,
+    memory_used: usize,
+    stack_base: usize,
+    /// 0: no budget has begun.
+    stack_bytes: usize,
+}
+
+const NO_BUDGET: Budget =
+    Budget { deadline: None, memory_limit: usize::MAX, memory_used: 0, stack_base: 0, stack_bytes: 0 };
+
+thread_local! {
+    static BUDGET: Cell<Budget> = const { Cell::new(NO_BUDGET) };
+    static WORK_LEFT: Cell<usize> = const { Cell::new(WORK_BETWEEN_LOOKS) };
+    static GAVE_UP: Cell<bool> = const { Cell::new(false) };
+    static WISH: RefCell<Option<Wish>> = const { RefCell::new(None) };
+}
+
+/// A budget that has begun. Dropped, the one around it counts again.
+#[must_use]
+pub(crate) struct Active {
+    /// `None`: the one around it has never stopped to count.
+    before: Option<(Budget, Option<Wish>)>,
+}
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        if let Some((budget, wish)) = self.before.take() {
+            BUDGET.set(budget);
+            WISH.set(wish);
+        }
+    }
+}
+
+/// The statement that begins here is allowed to use this.
+pub(crate) fn begin(grant: Grant) -> Active {
+    let before = BUDGET.get();
+    // A statement within another one has the stack that is left.
+    let (stack_base, stack_bytes) = match before.stack_bytes {
+        0 => (stack_address(), grant.stack_bytes),
+        bytes => (before.stack_base, bytes),
+    };
+    let (deadline, memory_limit) = (grant.deadline, grant.memory_bytes);
+    BUDGET.set(Budget { deadline, memory_limit, memory_used: 0, stack_base, stack_bytes });
+    GAVE_UP.set(false);
+    WORK_LEFT.set(WORK_BETWEEN_LOOKS);
+    Active { before: Some((before, WISH.replace(Some(grant.wish)))) }
+}
+
+/// Begins a budget of nothing but the default stack, unless one has begun: for parsers that are called by themselves.
+pub(crate) fn begin_alone() -> Active {
+    let before = BUDGET.get();
+    if before.stack_bytes > 0 {
+        return Active { before: None };
+    }
+    BUDGET.set(Budget { stack_base: stack_address(), stack_bytes: DEFAULT_STACK_BYTES, ..before });
+    Active { before: Some((before, None)) }
+}
+
+/// When the running statement is late.
+pub(crate) fn deadline() -> Option<Instant> {
+    BUDGET.get().deadline
+}
+
+/// An error if the statement was cancelled or is late.
+pub(crate) fn check() -> Result<()> {
+    WISH.with_borrow(|wish| wish.as_ref().map_or(Ok(()), Wish::check))?;
+    if deadline().is_some_and(|deadline| Instant::now() >= deadline) {
+        return Err(SqlError::new(SqlState::QUERY_CANCELED, "canceling statement due to statement timeout"));
+    }
+    Ok(())
+}
+
+/// Counts work, and now and then [checks](check).
+#[inline]
+pub(crate) fn step(work: usize) -> Result<()> {
+    let left = WORK_LEFT.get();
+    if left > work {
+        WORK_LEFT.set(left - work);
+        return Ok(());
+    }
+    // What is over stays over: nothing is left until the next statement.
+    WORK_LEFT.set(0);
+    check()?;
+    WORK_LEFT.set(WORK_BETWEEN_LOOKS);
+    Ok(())
+}
+
+/// Counts work where an error cannot be given back: whether the statement is to stop. The caller then returns at once,
+/// with whatever it has, and [`verdict`] makes an error of it before anything comes of that.
+#[inline]
+#[must_use]
+pub(crate) fn is_over(work: usize) -> bool {
+    let is_over = step(work).is_err();
+    if is_over {
+        GAVE_UP.set(true);
+    }
+    is_over
+}
+
+/// An error if a computation was given up. Asked after every function and at the end of every statement.
+#[inline]
+pub(crate) fn verdict() -> Result<()> {
+    if !GAVE_UP.get() {
+        return Ok(());
+    }
+    check()?;
+    Err(SqlError::new(SqlState::QUERY_CANCELED, "canceling statement due to user request"))
+}
+
+/// An error unless so many more bytes can be kept.
+pub(crate) fn fits(bytes: usize) -> Result<()> {
+    let budget = BUDGET.get();
+    if bytes <= budget.memory_limit.saturating_sub(budget.memory_used) {
+        return Ok(());
+    }
+    Err(SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory").detail(format!(
+        "A statement is allowed to keep {} MB: its values and variables, its result, and what it sorts, groups and joins.",
+        budget.memory_limit >> 20
+    )))
+}
+
+/// Memory that is counted as long as this lives.
+#[derive(Default, Debug)]
+pub(crate) struct Charge(usize);
+
+impl Charge {
+    /// Counts more.
+    pub(crate) fn add(&mut self, bytes: usize) -> Result<()> {
+        fits(bytes)?;
+        let budget = BUDGET.get();
+        BUDGET.set(Budget { memory_used: budget.memory_used + bytes, ..budget });
+        self.0 += bytes;
+        Ok(())
+    }
+
+    /// Counts less.
+    pub(crate) fn take_back(&mut self, bytes: usize) {
+        let bytes = bytes.min(self.0);
+        self.0 -= bytes;
+        let budget = BUDGET.get();
+        BUDGET.set(Budget { memory_used: budget.memory_used.saturating_sub(bytes), ..budget });
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.take_back(self.0);
+    }
+}
+
+/// How much of the stack something is allowed to reach into. What parses or binds makes trees that later steps walk, with
+/// more stack per level perhaps, and without looking.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Share {
+    /// Making trees: five eighths.
+    Trees,
+    /// Running them, and what they call: half.
+    Run,
+    /// Functions that call functions: the same, and no more than [`CALLS_BYTES`], because a recursion without an end is
+    /// to be stopped before long.
+    Calls,
+}
+
+/// Before a recursion: an error if the stack's share is used up.
+#[inline]
+pub(crate) fn deeper(share: Share) -> Result<()> {
+    let budget = BUDGET.get();
+    let allowed = match share {
+        Share::Trees => budget.stack_bytes / 8 * 5,
+        Share::Run => budget.stack_bytes / 2,
+        Share::Calls => (budget.stack_bytes / 2).min(CALLS_BYTES),
+    };
+    if budget.stack_bytes == 0 || budget.stack_base.abs_diff(stack_address()) <= allowed {
+        return Ok(());
+    }
+    Err(too_deep())
+}
+
+/// An error if a tree of so many levels cannot be walked: a chain of operators leans to the left, and is made without a
+/// recursion.
+pub(crate) fn chain(levels: usize) -> Result<()> {
+    let most = BUDGET.get().stack_bytes.max(DEFAULT_STACK_BYTES) / LEVEL_BYTES;
+    if levels <= most { Ok(()) } else { Err(too_deep()) }
+}
+
+/// The error of a statement that is nested too deeply.
+pub(crate) fn too_deep() -> SqlError {
+    SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded")
+        .hint("Expressions, queries or function calls are nested too deeply, or without an end.")
+}
+
+/// About where the stack ends now.
+#[inline(never)]
+fn stack_address() -> usize {
+    let marker = 0_u8;
+    std::ptr::from_ref(std::hint::black_box(&marker)).addr()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn grant(deadline: Option<Instant>, memory_bytes: usize) -> Grant {
+        Grant { wish: Wish::new(), deadline, memory_bytes, stack_bytes: 1 << 20 }
+    }
+
+    #[test]
+    fn work_ends_at_the_deadline() {
+        let _active = begin(grant(Some(Instant::now() + Duration::from_millis(5)), 0));
+        let late = (0..).find_map(|_| step(100).err()).expect("the deadline passes");
+        assert_eq!(late.fields().message, "canceling statement due to statement timeout");
+    }
+
+    #[test]
+    fn work_ends_when_it_is_cancelled() {
+        let wish = Wish::new();
+        let _active = begin(Grant { wish: wish.clone(), ..grant(None, 0) });
+        assert!(step(1 << 20).is_ok());
+        wish.cancel();
+        assert!(step(1 << 20).is_err());
+    }
+
+    #[test]
+    fn memory_counts_as_long_as_it_is_charged() {
+        let _active = begin(grant(None, 100));
+        let mut first = Charge::default();
+        assert!(first.add(60).is_ok());
+        assert!(Charge::default().add(60).is_err());
+        first.take_back(30);
+        assert!(Charge::default().add(60).is_ok());
+        drop(first);
+        assert!(Charge::default().add(100).is_ok());
+    }
+
+    #[test]
+    fn a_budget_inside_another_gives_way_to_it() {
+        let _outer = begin(grant(None, 100));
+        {
+            let _inner = begin(grant(None, 10));
+            assert!(fits(50).is_err());
+        }
+        assert!(fits(50).is_ok());
+    }
+}
