@@ -17,6 +17,8 @@ pub(crate) struct Base<'f> {
     pub versions: Predecessors,
     /// Who had ended before one of a node's statements began, reduced, where that is looked at.
     pub statement_times: Predecessors,
+    /// Whom constraints put before a node. It orders commits and shows nothing.
+    pub constraints: Predecessors,
     /// Commit times.
     pub ended: EndedBy,
     /// Whether a node's reads bind (they do not at read uncommitted).
@@ -37,6 +39,7 @@ impl<'f> Base<'f> {
             order: Predecessors::from_edges(n, &order),
             versions: Predecessors::from_edges(n, &version_edges(facts)),
             statement_times: Predecessors::from_edges(n, &statement_time_edges(facts, scope, &ended)),
+            constraints: Predecessors::from_edges(n, &constraint_edges(facts)),
             ended,
             binding,
         }
@@ -48,13 +51,18 @@ impl<'f> Base<'f> {
         if self.binding[node as usize] { self.facts.reads(node) } else { &[] }
     }
 
+    /// Whom a node commits after for reasons that show it nothing: the times of its statements, and constraints.
+    pub(crate) fn commits_after(&self, node: Node) -> impl Iterator<Item = &Node> + '_ {
+        self.statement_times.of(node).iter().chain(self.constraints.of(node))
+    }
+
     /// Session order, real time and reads, without version order.
     pub(crate) fn causes(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
         self.order.of(node).iter().copied().chain(self.reads(node).iter().map(|read| read.source))
     }
 }
 
-/// `so ∪ rt ∪ wr ∪` known `ww ∪` more edges.
+/// `so ∪ rt ∪ wr ∪` known `ww ∪` constraints `∪` more edges.
 pub(crate) struct Extended<'a, 'f> {
     pub base: &'a Base<'f>,
     pub more: &'a Predecessors,
@@ -67,7 +75,7 @@ impl Graph for Extended<'_, '_> {
 
     fn preds(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
         let more = self.more.of(node).iter().copied();
-        let known = self.base.versions.of(node).iter().chain(self.base.statement_times.of(node)).copied();
+        let known = self.base.versions.of(node).iter().chain(self.base.commits_after(node)).copied();
         self.base.causes(node).chain(known).chain(more)
     }
 }
@@ -167,6 +175,10 @@ fn version_edges(facts: &Facts) -> Vec<(Node, Node)> {
         }
     }
     edges
+}
+
+fn constraint_edges(facts: &Facts) -> Vec<(Node, Node)> {
+    facts.constraint_orders.iter().map(|&(first, second, _)| (first, second)).collect()
 }
 
 /// Nodes in chains: along a chain each comes after the one before. Sessions are chains; where session order is off,

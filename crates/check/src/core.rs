@@ -26,7 +26,7 @@ fn add_static_edge(base: &Base, forced: &[Forced], from: Node, to: Node, core: &
     core.extend([from, to]);
     if base.causes(to).any(|pred| pred == from)
         || base.versions.of(to).contains(&from)
-        || base.statement_times.of(to).contains(&from)
+        || base.commits_after(to).any(|&before| before == from)
     {
         return;
     }

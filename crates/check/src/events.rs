@@ -74,7 +74,7 @@ impl Events {
         edges.extend(sources.iter().map(|&(source, event)| (commit[source as usize], event)));
         for node in 1..facts.len() as Node {
             let own = commit[node as usize];
-            let before = base.versions.of(node).iter().chain(base.statement_times.of(node));
+            let before = base.versions.of(node).iter().chain(base.commits_after(node));
             edges.extend(before.map(|&before| (commit[before as usize], own)));
         }
         edges.extend(forced.iter().map(|edge| (commit[edge.from as usize], commit[edge.to as usize])));

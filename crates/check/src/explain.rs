@@ -175,7 +175,7 @@ impl Words<'_, '_, '_> {
         Step { from, to, edge, ignored: Some((read, seen)) }
     }
 
-    /// Session order, reads, known versions, real time.
+    /// Session order, reads, known versions, constraints, real time.
     fn given(&self, from: Node, to: Node) -> Option<(EdgeKind, Reason)> {
         let (facts, base) = (self.base.facts, self.base);
         let session = |node: Node| facts.history.txn(self.txn(node)).session;
@@ -190,6 +190,9 @@ impl Words<'_, '_, '_> {
         if base.versions.of(to).contains(&from) {
             let key = facts.version_orders.iter().find(|order| order.has(from, to))?.key;
             return Some((EdgeKind::Ww(Key(key)), Reason::Recorded));
+        }
+        if let Some(&(_, _, key)) = facts.constraint_orders.iter().find(|order| (order.0, order.1) == (from, to)) {
+            return Some((EdgeKind::Constraint(Key(key)), Reason::Recorded));
         }
         let by_time = base.order.of(to).contains(&from) || base.statement_times.of(to).contains(&from);
         by_time.then_some((EdgeKind::Rt, Reason::Recorded))
@@ -331,6 +334,9 @@ impl Sound<'_> {
             (EdgeKind::Ww(key), Reason::Recorded) => {
                 let mut orders = facts.version_orders.iter();
                 orders.any(|order| order.key == key.0 && order.has(node(edge.from), node(edge.to)))
+            }
+            (EdgeKind::Constraint(key), Reason::Recorded) => {
+                facts.constraint_orders.contains(&(node(edge.from), node(edge.to), key.0))
             }
             (EdgeKind::Ww(key), Reason::Supposed) => {
                 [edge.from, edge.to].into_iter().all(|txn| facts.writes_key(node(txn), key.0))

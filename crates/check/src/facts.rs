@@ -70,6 +70,8 @@ pub struct Facts<'h> {
     pub(crate) sessions: Vec<Vec<Node>>,
     /// The version orders that the recorder knew, by key.
     pub(crate) version_orders: Vec<VersionOrder>,
+    /// Whom constraints put before whom, and at which key.
+    pub(crate) constraint_orders: Vec<(Node, Node, u32)>,
     /// What no commit order can explain, in the order of the history.
     pub(crate) findings: Vec<Finding>,
     /// Reads of values that several transactions wrote. They bind nothing here.
@@ -93,6 +95,7 @@ impl<'h> Facts<'h> {
             writes: Vec::new(),
             sessions: vec![Vec::new(); history.session_count()],
             version_orders: Vec::new(),
+            constraint_orders: Vec::new(),
             findings: history.findings().to_vec(),
             ambiguous: Vec::new(),
         };
@@ -106,6 +109,13 @@ impl<'h> Facts<'h> {
         }
         facts.resolve(&values);
         facts.order_versions(&values);
+        let orders = history.constraint_orders().iter();
+        let nodes = orders.map(|order| {
+            let node = |txn: TxnId| facts.nodes[txn.0 as usize];
+            (node(order.first), node(order.second), order.key.0)
+        });
+        facts.constraint_orders =
+            nodes.filter(|&(first, second, _)| first != ABSENT && second != ABSENT && first != second).collect();
         facts
     }
 

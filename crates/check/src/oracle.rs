@@ -99,7 +99,7 @@ struct Said<'a> {
     wr: Relation,
     /// Who had ended before a statement began, where that is looked at.
     ended: Relation,
-    /// Known version order.
+    /// Known version order, and what constraints put in order.
     older: Relation,
     /// Who writes a common key.
     conflicts: Relation,
@@ -276,6 +276,7 @@ fn ended_before_a_statement(facts: &Facts, scope: Scope, t2: Node, t3: Node, up_
 
 fn older_version(facts: &Facts, a: Node, b: Node) -> bool {
     facts.version_orders.iter().any(|order| order.has(a, b))
+        || facts.constraint_orders.iter().any(|&(first, second, _)| (first, second) == (a, b))
 }
 
 fn common_key(facts: &Facts, a: Node, b: Node) -> bool {

@@ -17,7 +17,7 @@ use crate::writers::Writers;
 /// Whether `order`, all nodes with the initial one first, satisfies the definition under this scope.
 pub(crate) fn order_is_valid(facts: &Facts, scope: Scope, order: &[Node]) -> bool {
     let Some(check) = Verifier::new(facts, scope, order) else { return false };
-    check.respects_sessions() && check.respects_versions() && check.respects_reads()
+    check.respects_sessions() && check.respects_versions() && check.respects_constraints() && check.respects_reads()
 }
 
 struct Verifier<'a> {
@@ -123,6 +123,10 @@ impl<'a> Verifier<'a> {
             let last = known.last().copied().unwrap_or(0);
             known.is_sorted() && order.later.iter().all(|&node| self.place(node) > last)
         })
+    }
+
+    fn respects_constraints(&self) -> bool {
+        self.facts.constraint_orders.iter().all(|&(first, second, _)| self.place(first) < self.place(second))
     }
 
     fn respects_reads(&self) -> bool {

@@ -15,6 +15,8 @@ const EVERYTHING: &str = r#"
     bob   7 @ser  r x=1<t1  [12] (r x=1 w x=3)  w y=-1
     carol empty
     carol t5  w l=3  o l=2<t3  r l=3
+    constraint x t1 7
+    constraint "nil" "t 2" t5
 "#;
 
 #[test]

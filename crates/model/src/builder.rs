@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::explanation::Finding;
-use crate::history::{History, Op, OpId, OpKind, OpLines, SessionId, Span, Status, Txn, TxnId};
+use crate::history::{ConstraintOrder, History, Op, OpId, OpKind, OpLines, SessionId, Span, Status, Txn, TxnId};
 use crate::level::Level;
 use crate::names::{Key, Literal, Name, Names, Value};
 
@@ -85,6 +85,11 @@ impl HistoryBuilder {
     /// States the order in which writes of a key took effect.
     pub fn version_order(&mut self, key: Key, values: Vec<Value>) {
         self.history.version_orders.insert(key, values);
+    }
+
+    /// States that a constraint put two transactions in order.
+    pub fn constraint_order(&mut self, order: ConstraintOrder) {
+        self.history.constraint_orders.push(order);
     }
 
     /// Notes what no order of transactions can explain.

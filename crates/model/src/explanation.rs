@@ -60,6 +60,8 @@ pub enum EdgeKind {
     Ww(Key),
     /// Read-write: `from` read a version of the key that is older than `to`'s.
     Rw(Key),
+    /// Constraint: one of the two wrote the key, a constraint of the other one looked at it, and `from` did so first.
+    Constraint(Key),
 }
 
 impl EdgeKind {
@@ -71,6 +73,7 @@ impl EdgeKind {
             EdgeKind::Wr(_) => "wr",
             EdgeKind::Ww(_) => "ww",
             EdgeKind::Rw(_) => "rw",
+            EdgeKind::Constraint(_) => "constraint",
         }
     }
 
@@ -78,7 +81,7 @@ impl EdgeKind {
     pub fn key(self) -> Option<Key> {
         match self {
             EdgeKind::So | EdgeKind::Rt => None,
-            EdgeKind::Wr(key) | EdgeKind::Ww(key) | EdgeKind::Rw(key) => Some(key),
+            EdgeKind::Wr(key) | EdgeKind::Ww(key) | EdgeKind::Rw(key) | EdgeKind::Constraint(key) => Some(key),
         }
     }
 }
@@ -86,7 +89,7 @@ impl EdgeKind {
 /// Why an edge is there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reason {
-    /// The history says so: session order, real time, or a version order that the recorder knew.
+    /// The history says so: session order, real time, a constraint, or a version order that the recorder knew.
     Recorded,
     /// A read took its value from a write.
     Read {

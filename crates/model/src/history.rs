@@ -116,6 +116,20 @@ pub struct Txn {
     pub(crate) end_op: u32,
 }
 
+/// What a constraint's look says about the commit order: a constraint of `second` was evaluated on the version of the key
+/// that `first` wrote, or `second` wrote the key after a constraint of `first` had looked at it. Databases evaluate
+/// constraints on the newest versions, whatever the level lets a transaction see: so this orders commits, and shows
+/// `second` nothing of `first`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ConstraintOrder {
+    /// The key that the constraint looked at.
+    pub key: Key,
+    /// The transaction that commits first.
+    pub first: TxnId,
+    /// The transaction that commits later.
+    pub second: TxnId,
+}
+
 /// When a transaction ran, in whatever unit the recorder used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
@@ -142,6 +156,7 @@ pub struct History {
     pub(crate) spans: FxHashMap<TxnId, Span>,
     pub(crate) statement_begins: FxHashMap<OpId, i64>,
     pub(crate) version_orders: FxHashMap<Key, Vec<Value>>,
+    pub(crate) constraint_orders: Vec<ConstraintOrder>,
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -281,6 +296,11 @@ impl History {
         let mut keys: Vec<_> = self.version_orders.keys().copied().collect();
         keys.sort_unstable();
         keys
+    }
+
+    /// The pairs of transactions that constraints put in order, where the recorder knows it.
+    pub fn constraint_orders(&self) -> &[ConstraintOrder] {
+        &self.constraint_orders
     }
 
     /// What the parser noticed that no order of transactions can explain.

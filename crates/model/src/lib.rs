@@ -30,7 +30,7 @@ pub mod witness;
 pub use anomaly::Anomaly;
 pub use builder::HistoryBuilder;
 pub use explanation::{Cycle, Edge, EdgeKind, Explanation, Finding, FindingKind, Reason};
-pub use history::{History, Op, OpId, OpKind, SessionId, Status, Txn, TxnId};
+pub use history::{ConstraintOrder, History, Op, OpId, OpKind, SessionId, Status, Txn, TxnId};
 pub use level::Level;
 pub use names::{Key, Literal, Name, Value};
 pub use verdict::{Justification, Limit, Outcome, Scope, Verdict, Violation};

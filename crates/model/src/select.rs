@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::history::{History, OpId, OpLines, TxnId};
+use crate::history::{ConstraintOrder, History, OpId, OpLines, TxnId};
 use crate::names::Value;
 
 impl History {
@@ -75,6 +75,10 @@ impl History {
             }
         }
         part.keep_orders_of_written_values(self);
+        part.constraint_orders.extend(self.constraint_orders.iter().filter_map(|order| {
+            let (first, second) = (*txn_moved.get(&order.first)?, *txn_moved.get(&order.second)?);
+            Some(ConstraintOrder { first, second, ..*order })
+        }));
         for finding in &self.findings {
             let moved = |op: Option<OpId>| op.and_then(|op| op_moved.get(&op).copied());
             let (op, other) = (moved(finding.op), moved(finding.other));

@@ -80,7 +80,7 @@ pub(crate) fn from_op(history: &History, edge: &Edge) -> Option<OpId> {
     match (&edge.reason, edge.kind) {
         (Reason::Read { write, .. } | Reason::Ignored { write, .. }, _) => Some(*write),
         (Reason::Overwrote { read, .. }, _) => Some(*read),
-        (_, EdgeKind::Ww(key) | EdgeKind::Wr(key)) => write_of(history, edge.from, key),
+        (_, EdgeKind::Ww(key) | EdgeKind::Wr(key) | EdgeKind::Constraint(key)) => write_of(history, edge.from, key),
         (_, EdgeKind::Rw(key)) => read_in(history, edge.from, key),
         (_, EdgeKind::So | EdgeKind::Rt) => None,
     }
@@ -92,7 +92,7 @@ pub(crate) fn to_op(history: &History, edge: &Edge) -> Option<OpId> {
     match (&edge.reason, edge.kind) {
         (Reason::Read { read, .. }, EdgeKind::Wr(_)) => Some(*read),
         (Reason::Overwrote { write, .. }, _) => Some(*write),
-        (_, EdgeKind::Ww(key) | EdgeKind::Rw(key)) => write_of(history, edge.to, key),
+        (_, EdgeKind::Ww(key) | EdgeKind::Rw(key) | EdgeKind::Constraint(key)) => write_of(history, edge.to, key),
         (_, EdgeKind::Wr(key)) => read_in(history, edge.to, key),
         (_, EdgeKind::So | EdgeKind::Rt) => None,
     }

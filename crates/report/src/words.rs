@@ -56,6 +56,12 @@ fn recorded(history: &History, edge: &Edge, from: &str, to: &str) -> String {
             ),
             _ => format!("the history says that {to} wrote {} after {from}", key_name(history, key)),
         },
+        EdgeKind::Constraint(key) => match write_of(history, edge.from, key) {
+            Some(write) => {
+                format!("a constraint of {to} was evaluated after {from} had written {}", pair(history, write))
+            }
+            None => format!("{to} wrote {} after a constraint of {from} had looked at it", key_name(history, key)),
+        },
         EdgeKind::Rw(key) => {
             format!("the history says that {from} read {} before {to} wrote it", key_name(history, key))
         }

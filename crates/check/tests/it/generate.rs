@@ -1,6 +1,6 @@
 //! Random small histories with everything that the model holds.
 
-use skew_model::{History, HistoryBuilder, Level, OpKind};
+use skew_model::{ConstraintOrder, History, HistoryBuilder, Level, OpKind, TxnId};
 
 pub(crate) struct Random(u64);
 
@@ -95,6 +95,14 @@ pub(crate) fn history(seed: u64, max_txns: usize) -> History {
             let key = builder.key(format!("k{key}"));
             let order = order.into_iter().map(|value| builder.names().int(value)).collect();
             builder.version_order(key, order);
+        }
+    }
+    let txns = builder.txn_count();
+    if txns > 1 && random.chance(3) {
+        for _ in 0..1 + random.below(2) {
+            let [first, second] = [random.below(txns), random.below(txns)].map(|txn| TxnId(txn as u32));
+            let key = builder.key("k0");
+            builder.constraint_order(ConstraintOrder { key, first, second });
         }
     }
     builder.finish()

@@ -1,6 +1,7 @@
 //! The checker against the oracle, against itself, and against verdicts that others published.
 
 mod anomalies;
+mod constraints;
 mod exhaustive;
 mod generate;
 mod known_holes;

@@ -5,7 +5,7 @@ use std::io::Read;
 use rustc_hash::{FxHashMap, FxHashSet};
 use skew_model::hist::{InputError, literal_text};
 use skew_model::level::UnknownLevel;
-use skew_model::{Finding, History, HistoryBuilder, Literal, OpId, OpKind, Status, TxnId, Value};
+use skew_model::{ConstraintOrder, Finding, History, HistoryBuilder, Literal, OpId, OpKind, Status, TxnId, Value};
 
 use super::FINDINGS;
 use crate::error::{ReadError, no_transaction};
@@ -33,6 +33,8 @@ struct Reader {
     /// By transaction, its first operation; and the end of the last one.
     first_ops: Vec<u32>,
     sources: Vec<(OpId, Literal, u32)>,
+    /// Keys that constraints looked at, the transactions that they put in order, and the line.
+    constraints: Vec<(Literal, [Literal; 2], u32)>,
 }
 
 impl Reader {
@@ -55,7 +57,13 @@ impl Reader {
             return self.header(fields);
         }
         self.begun = true;
-        if has("finding") { self.finding(fields) } else { self.txn(fields) }
+        if has("finding") {
+            self.finding(fields)
+        } else if has("constraint") {
+            self.constraint(fields)
+        } else {
+            self.txn(fields)
+        }
     }
 
     fn header(&mut self, fields: Fields) -> Result<(), InputError> {
@@ -252,6 +260,25 @@ impl Reader {
         Ok(())
     }
 
+    fn constraint(&mut self, fields: Fields) -> Result<(), InputError> {
+        let (mut key, mut first, mut second) = (None, None, None);
+        for (field, value) in fields {
+            match field.as_str() {
+                "constraint" => key = Some(self.literal("constraint", value)?),
+                "first" => first = Some(self.literal("first", value)?),
+                "second" => second = Some(self.literal("second", value)?),
+                _ => return Err(self.unexpected(&field, &value, "constraint, first, second")),
+            }
+        }
+        let (Some(key), Some(first), Some(second)) = (key, first, second) else {
+            return Err(self
+                .error("a constraint puts two transactions in order")
+                .hint(r#"a line is {"constraint":"x","first":"t1","second":"t2"}"#));
+        };
+        self.constraints.push((key, [first, second], self.line));
+        Ok(())
+    }
+
     fn finding(&mut self, fields: Fields) -> Result<(), InputError> {
         let (mut kind, mut op, mut other) = (None, None, None);
         for (field, value) in fields {
@@ -294,6 +321,15 @@ impl Reader {
                 }
             };
             self.builder.source(op, source);
+        }
+        for (key, pair, line) in std::mem::take(&mut self.constraints) {
+            let named = |name: &Literal| {
+                let missing = || InputError::at(line, 0, format!("there is no transaction {}", literal_text(name)));
+                self.names.get(name).map(|(id, _)| *id).ok_or_else(missing)
+            };
+            let (first, second) = (named(&pair[0])?, named(&pair[1])?);
+            let key = self.builder.key(key);
+            self.builder.constraint_order(ConstraintOrder { key, first, second });
         }
         Ok(self.builder.finish())
     }

@@ -27,6 +27,7 @@ pub(crate) fn write(history: &History, out: &mut impl Write) -> Result<(), Write
         txn(history, id, out)?;
     }
     findings(history, out)?;
+    constraints(history, out)?;
     Ok(())
 }
 
@@ -134,6 +135,15 @@ fn findings(history: &History, out: &mut impl Write) -> io::Result<()> {
             }
         }
         writeln!(out, "}}")?;
+    }
+    Ok(())
+}
+
+fn constraints(history: &History, out: &mut impl Write) -> io::Result<()> {
+    for order in history.constraint_orders() {
+        let [first, second] = [order.first, order.second].map(|txn| literal_json(&history.txn_literal(txn)));
+        let key = literal_json(&history.key_literal(order.key));
+        writeln!(out, r#"{{"constraint":{key},"first":{first},"second":{second}}}"#)?;
     }
     Ok(())
 }

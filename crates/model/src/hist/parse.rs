@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use crate::builder::HistoryBuilder;
 use crate::hist::scan::Scan;
 use crate::hist::{InputError, MAX_LINE_BYTES, literal_text};
-use crate::history::{History, OpId, OpKind, Status, TxnId};
-use crate::names::Value;
+use crate::history::{ConstraintOrder, History, OpId, OpKind, Status, TxnId};
+use crate::names::{Key, Value};
 
 impl History {
     /// The history that `.hist` text describes.
@@ -36,6 +36,8 @@ pub struct HistParser {
     stated: FxHashMap<(&'static str, String), u32>,
     /// Reads whose source is named, and what to say if there is no such transaction.
     sources: Vec<(OpId, String, InputError)>,
+    /// Pairs of transactions that constraints put in order, with what to say if one of them is not there.
+    constraints: Vec<(Key, [(String, InputError); 2])>,
 }
 
 impl HistParser {
@@ -63,6 +65,7 @@ impl HistParser {
         match &text[start..scan.at] {
             "init" => self.init(scan),
             "order" => self.order(scan),
+            "constraint" => self.constraint(scan),
             _ => self.txn(session, scan),
         }
     }
@@ -113,6 +116,28 @@ impl HistParser {
             values.push(value);
         }
         self.builder.version_order(key, values);
+        Ok(())
+    }
+
+    /// `constraint x t1 t2`: a constraint that looked at x puts t1 before t2.
+    fn constraint(&mut self, mut scan: Scan) -> Result<(), InputError> {
+        scan.space();
+        let key = scan.literal("a key")?;
+        let key = self.builder.key(key);
+        let mut txn = || {
+            scan.space();
+            let start = scan.at;
+            let name = scan.name("a transaction name")?;
+            let missing = scan.error(start, format!("there is no transaction {name}"));
+            Ok((name, missing))
+        };
+        let pair = [txn()?, txn()?];
+        if scan.more() {
+            return Err(scan
+                .error(scan.at, "a constraint puts two transactions in order")
+                .hint("a line is: constraint, key, first transaction, second transaction"));
+        }
+        self.constraints.push((key, pair));
         Ok(())
     }
 
@@ -234,6 +259,10 @@ impl HistParser {
                 None => return Err(missing),
             };
             self.builder.source(op, source);
+        }
+        for (key, pair) in std::mem::take(&mut self.constraints) {
+            let [first, second] = pair.map(|(name, missing)| self.names.get(&name).map(|(id, _)| *id).ok_or(missing));
+            self.builder.constraint_order(ConstraintOrder { key, first: first?, second: second? });
         }
         Ok(self.builder.finish())
     }

@@ -40,7 +40,7 @@ fn name_text(literal: &Literal, prefix: &str) -> String {
     match literal {
         Literal::Int(number) => format!("{prefix}{number}"),
         Literal::Nil => "nil".to_owned(),
-        Literal::Text(text) if matches!(text.as_str(), "init" | "order" | "") => quote(text),
+        Literal::Text(text) if matches!(text.as_str(), "init" | "order" | "constraint" | "") => quote(text),
         Literal::Text(text) if text.chars().all(is_word) => text.clone(),
         Literal::Text(text) => quote(text),
     }
@@ -156,6 +156,10 @@ impl fmt::Display for History {
         let (session_width, name_width) = self.name_widths();
         for id in self.txn_ids() {
             writeln!(f, "{}", self.txn_text(id, session_width, name_width).line)?;
+        }
+        for order in self.constraint_orders() {
+            let [first, second] = [order.first, order.second].map(|txn| name_text(&self.txn_literal(txn), "t"));
+            writeln!(f, "constraint {} {first} {second}", literal_text(&self.key_literal(order.key)))?;
         }
         Ok(())
     }
