@@ -46,6 +46,7 @@ impl Engine {
             let last = self.sessions[session].last.filter(|&last| last >= self.base);
             self.sessions[session].last_position = last.map_or(Position::FIRST, |last| self.txn(last).position);
         }
+        self.place_lookers();
         self.close_over_versions(&order, &written);
         for at in 0..self.open.len() {
             self.see_sources(self.open[at]);

@@ -166,6 +166,9 @@ pub(crate) struct Engine {
     pub(crate) looks: u64,
     /// Where those have committed that held a lock of a key's row last, by its kind; without real time only.
     pub(crate) held_until: FxHashMap<u32, [Position; RowLock::KINDS]>,
+    /// Whose constraints have looked at the last version of a key, the last transaction of each session: whoever writes
+    /// the key next commits after them.
+    pub(crate) lookers: FxHashMap<u32, Vec<Txn>>,
 }
 
 impl Engine {
@@ -194,6 +197,7 @@ impl Engine {
             recent: VecDeque::new(),
             looks: 0,
             held_until: FxHashMap::default(),
+            lookers: FxHashMap::default(),
         }
     }
 
@@ -422,6 +426,7 @@ impl Engine {
             Order::Open(_) => Position::FIRST,
             Order::Closed(_) => self.commit_closed(txn)?,
         };
+        self.settle_looks(txn, position);
         let (session, number) = self.place(txn);
         let writes = &self.sessions[session].running.writes;
         for &Write { key, operation } in writes {

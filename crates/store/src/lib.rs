@@ -7,7 +7,7 @@
 //! - `running`, `engine`, `writers`, `open`, `closed`: who may read from whom, while the commit order is open and once it is closed
 //! - `candidates`: whom a read may read from
 //! - `spaces`, `keys`, `scans`: how keys are found, and what scans did not find
-//! - `locks`, `sessions`, [`store`], `reading`, `looking`, `savepoint`, `around`: the store itself
+//! - `locks`, `sessions`, [`store`], `reading`, `looking`, `constraints`, `savepoint`, `around`: the store itself
 //! - `log`, `record`, `telling`, `tale`, [`retention`], `checkpoint`: its history, bounded memory, and coming back
 //! - `value`, `convert`: what keys hold
 //! - `shared`, `call`, `database`, `session`, `transaction`: the store for threads and for async code
@@ -24,6 +24,7 @@ mod checkpoint;
 pub mod choice;
 mod clocks;
 mod closed;
+mod constraints;
 mod convert;
 mod database;
 mod db;
@@ -67,6 +68,7 @@ mod writers;
 pub use around::Suspended;
 pub use campaign::{Campaign, Strategy};
 pub use choice::{Choice, Place, Point};
+pub use constraints::LooksAt;
 pub use convert::FromValue;
 pub use database::Database;
 pub use db::{Db, JoinHandle};

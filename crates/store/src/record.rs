@@ -21,6 +21,8 @@ pub(crate) struct Record {
     /// Where its operations are, once it has ended.
     pub(crate) kept: Kept,
     pub(crate) scans: Vec<Scan>,
+    /// Whom constraints put before it, once it has committed, and the keys that they looked at.
+    pub(crate) commits_after: Vec<(Txn, u32)>,
     /// How many reads from other transactions it has made.
     pub(crate) reads: u32,
     pub(crate) began: i64,
@@ -29,7 +31,8 @@ pub(crate) struct Record {
 
 impl Record {
     pub(crate) fn new(session: u32, level: Level, mode: Reads, began: i64) -> Self {
-        Record { session, level, mode, kept: Kept::default(), scans: Vec::new(), reads: 0, began, ended: began }
+        let (kept, scans, commits_after) = (Kept::default(), Vec::new(), Vec::new());
+        Record { session, level, mode, kept, scans, commits_after, reads: 0, began, ended: began }
     }
 }
 

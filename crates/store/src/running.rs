@@ -44,6 +44,10 @@ pub(crate) struct Running {
     pub(crate) forbidden: RefCell<Forbidden>,
     /// The keys whose rows it has locked, with the place of their last version then.
     pub(crate) held: Vec<(u32, Position, usize)>,
+    /// What its constraints have looked at.
+    pub(crate) looked_at: FxHashSet<u32>,
+    /// Whom it commits after because of that, and at which key.
+    pub(crate) commits_after: Vec<(Txn, u32)>,
     /// The keys that it has written.
     pub(crate) writes: Vec<Write>,
     /// For each of them, where it is.
@@ -138,6 +142,8 @@ impl Running {
             bounds: Cell::new(NO_BOUNDS),
             forbidden: RefCell::default(),
             held: Vec::new(),
+            looked_at: FxHashSet::default(),
+            commits_after: Vec::new(),
             writes: Vec::new(),
             written: FxHashMap::default(),
             statement: 0,
@@ -148,7 +154,10 @@ impl Running {
 
     /// The transaction has ended. Buffers are used again, unless they are large.
     pub(crate) fn end(&mut self) {
-        if self.reads.capacity().max(self.written.capacity()).max(self.held.capacity()) > LARGE {
+        if [self.reads.capacity(), self.written.capacity(), self.held.capacity(), self.looked_at.capacity()]
+            .into_iter()
+            .any(|capacity| capacity > LARGE)
+        {
             *self = Running::new();
         }
     }
@@ -168,6 +177,8 @@ impl Running {
         forbidden.reads = 0;
         forbidden.first.clear();
         self.held.clear();
+        self.looked_at.clear();
+        self.commits_after.clear();
         self.writes.clear();
         self.written.clear();
     }

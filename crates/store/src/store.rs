@@ -203,6 +203,7 @@ impl<V: Clone> Store<V> {
         self.must_be_open(txn)?;
         self.engine.commit(txn.0).map_err(|conflict| self.refuse_all(txn.0, conflict))?;
         self.remember_scans(txn.0);
+        self.record_mut(txn.0).commits_after = std::mem::take(&mut self.engine.running_mut(txn.0).commits_after);
         self.end(txn.0);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! How a history is told: transaction after transaction, each operation with its statement, and what scans did not find.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use skew_model::{History, HistoryBuilder, Key, Level, Literal, OpKind, SessionId, Status, TxnId};
+use skew_model::{ConstraintOrder, History, HistoryBuilder, Key, Level, Literal, OpKind, SessionId, Status, TxnId};
 
 use crate::log::{Action, Op};
 use crate::record::{Record, Scan, Times, status};
@@ -88,7 +88,19 @@ impl<'a, V: Clone> Tale<'a, V> {
             self.tell_txn(txn, record, share);
         }
         self.tell_undone(&sessions);
+        self.tell_constraints();
         Told { history: self.finish(), operations: self.operations }
+    }
+
+    /// The pairs of transactions that constraints put in order. What came before all that is remembered needs no telling.
+    fn tell_constraints(&mut self) {
+        let (store, base) = (self.store, self.store.engine.base);
+        for (at, record) in store.records.iter().enumerate() {
+            for &(first, key) in record.commits_after.iter().filter(|(first, _)| *first >= base) {
+                let (first, second, key) = (TxnId(first - base), TxnId(at as u32), self.key(key));
+                self.builder.constraint_order(ConstraintOrder { key, first, second });
+            }
+        }
     }
 
     fn finish(&mut self) -> History {

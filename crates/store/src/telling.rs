@@ -69,7 +69,7 @@ impl<V: Clone> Store<V> {
             let statements = self.statements_of(txn);
             let one_each =
                 ops.len() == statements.len() && statements.is_sorted_by(|one, next| one.number < next.number);
-            if !record.scans.is_empty() || !one_each {
+            if !record.scans.is_empty() || !record.commits_after.is_empty() || !one_each {
                 return None;
             }
             outline.begin(record.session, record.level);
