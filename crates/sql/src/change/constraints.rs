@@ -3,13 +3,14 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use skew_model::Key;
+use skew_model::TxnId;
+use skew_store::LooksAt;
 
 use crate::catalog::{IndexKeyKind, RelationKind, Table};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::RowRef;
 use crate::ir::RowCheck;
-use crate::session::{Constraints, Granularity};
+use crate::session::Constraints;
 use crate::storage::World;
 use crate::storage::look::{Claim, Looked, Stake};
 use crate::storage::rows::after;
@@ -126,13 +127,15 @@ impl World<'_> {
         let owner = self.owner();
         loop {
             let mut open = self.claims_of_others(index, keys);
-            for row in self.candidates(bound, index, keys)? {
-                if own.is_some_and(|own| own.key == row) {
-                    continue;
-                }
+            let mut candidates = self.candidates(bound, index, keys)?;
+            candidates.retain(|row| own.is_none_or(|own| own.key != *row));
+            for &row in &candidates {
                 match self.row_matches(bound, index, keys, row)? {
                     Matched::Yes => match self.writers_of(bound, row)? {
-                        writers if writers.is_empty() => return Ok(Some(row)),
+                        writers if writers.is_empty() => {
+                            self.looks_at_row(bound, row, &index.columns, LooksAt::OtherRow)?;
+                            return Ok(Some(row));
+                        }
                         writers => open.extend(writers),
                     },
                     Matched::No => {}
@@ -140,6 +143,9 @@ impl World<'_> {
                 }
             }
             if open.is_empty() {
+                for row in candidates {
+                    self.looks_at_row(bound, row, &index.columns, LooksAt::OtherRow)?;
+                }
                 return Ok(None);
             }
             if !passed.is_empty() {
@@ -198,7 +204,7 @@ impl World<'_> {
         Ok(entries.map(|entry| self.row_of_entry(entry)).collect())
     }
 
-    /// Whether a row is there and has these values.
+    /// Whether a row is there and has these values: as it is, and as those who are changing it will leave it.
     pub(crate) fn row_matches(
         &mut self,
         bound: &Arc<BoundTable>,
@@ -206,62 +212,46 @@ impl World<'_> {
         keys: &[Datum],
         row: u32,
     ) -> Result<Matched> {
-        let mut open = Vec::new();
-        let exists = match self.look_settled(row)? {
-            Looked::Settled(existence) => existence.is_some(),
-            Looked::Open(running) => {
-                open.extend(running);
-                true
-            }
-        };
-        if !exists {
-            return Ok(Matched::No);
-        }
         let table = bound.table();
-        for (at, key) in index.keys.iter().enumerate() {
-            if let BoundKey::Column(position) = key
-                && !table.clustered.contains(position)
-            {
-                let cell = self.cell_key(table, row, table.columns[*position].cell);
-                if let Looked::Open(running) = self.look_settled(cell)? {
-                    if !self.may_become(table, *position, row, &keys[at], &running)? {
-                        return Ok(Matched::No);
-                    }
-                    open.extend(running);
-                }
+        let cells = index.columns.iter().filter(|position| !table.clustered.contains(position));
+        let cells: Vec<u32> = cells.map(|&position| self.cell_key(table, row, table.columns[position].cell)).collect();
+        let mut open = Vec::new();
+        for key in std::iter::once(row).chain(cells) {
+            if let Looked::Open(running) = self.look_settled(key)? {
+                open.extend(running);
             }
         }
-        if !open.is_empty() {
-            return Ok(Matched::Open(open));
+        let mut views: Vec<Option<TxnId>> = vec![None];
+        for stake in &open {
+            if let Stake::Cell { txn, .. } = stake
+                && !views.contains(&Some(*txn))
+            {
+                views.push(Some(*txn));
+            }
         }
-        let values = self.look_row(table, row)?;
-        let found = self.index_values(bound, index, &values)?;
-        Ok(if found.is_some_and(|found| index.encode(&found) == index.encode(keys)) {
-            Matched::Yes
-        } else {
-            Matched::No
+        let mut matches = false;
+        for ends in views {
+            matches = matches || self.matches_after(bound, index, keys, row, ends)?;
+        }
+        Ok(match (matches, open.is_empty()) {
+            (false, _) => Matched::No,
+            (true, true) => Matched::Yes,
+            (true, false) => Matched::Open(open),
         })
     }
 
-    /// Whether a column that these are changing may have a value when they have ended.
-    fn may_become(
+    /// Whether a row is there and has these values once another transaction has committed.
+    fn matches_after(
         &mut self,
-        table: &Table,
-        position: usize,
+        bound: &Arc<BoundTable>,
+        index: &BoundIndex,
+        keys: &[Datum],
         row: u32,
-        value: &Datum,
-        running: &[Stake],
+        ends: Option<TxnId>,
     ) -> Result<bool> {
-        if self.db.options.granularity == Granularity::Row {
-            return Ok(true);
-        }
-        let before = self.look_column(table, row, position)?;
-        let after = running.iter().filter_map(|stake| match stake {
-            Stake::Cell { txn, cell } => self.db.store.own_write(*txn, Key(*cell)).flatten().cloned(),
-            Stake::Claim { .. } => None,
-        });
-        let mut possible = std::iter::once(before).chain(after);
-        Ok(possible.any(|possible| equal(table, position, &possible, value)))
+        let Some(values) = self.look_row_after(bound.table(), row, ends)? else { return Ok(false) };
+        let found = self.index_values(bound, index, &values)?;
+        Ok(found.is_some_and(|found| index.encode(&found) == index.encode(keys)))
     }
 
     /// The error of a duplicate key.

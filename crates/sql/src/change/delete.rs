@@ -55,6 +55,7 @@ impl World<'_> {
             self.must_be_undisturbed(row, Event::Delete)?;
             seen = Some(old);
         }
+        self.hold_spans(bound, row, &bound.spanned_at_all())?;
         let old = if bound.referrers.is_empty() { Vec::new() } else { self.look_row(bound.table(), row.key)? };
         let txn = self.txn()?;
         if matches!(self.db.store.own_write(txn, Key(row.key)), Some(None)) {

@@ -4,6 +4,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use skew_model::Level;
+use skew_store::LooksAt;
 
 use crate::catalog::{Action, ForeignKey, Oid, Timing};
 use crate::change::Event;
@@ -283,7 +284,8 @@ impl World<'_> {
         let Some(order) = columns.iter().map(order).collect::<Option<Vec<usize>>>() else { return Ok(false) };
         let keys: Vec<Datum> = order.into_iter().map(|at| values[at].clone()).collect();
         'again: loop {
-            for row in self.candidates(parent, index, &keys)? {
+            let candidates = self.candidates(parent, index, &keys)?;
+            for &row in &candidates {
                 if !self.parent_is_in_snapshot(row)? {
                     continue;
                 }
@@ -308,9 +310,13 @@ impl World<'_> {
                             continue 'again;
                         }
                         self.lock(&resource, mode, Duration::Transaction)?;
+                        self.looks_at_row(parent, row, &index.columns, LooksAt::OtherRow)?;
                         return Ok(true);
                     }
                 }
+            }
+            for row in candidates {
+                self.looks_at_row(parent, row, &index.columns, LooksAt::OtherRow)?;
             }
             return Ok(false);
         }
@@ -397,9 +403,28 @@ impl World<'_> {
                     let changes = key.columns.iter().copied().zip(new.iter().cloned()).collect();
                     self.update_one(&bound, row, changes, more)?;
                 }
+                if action == Action::SetDefault {
+                    self.defaults_refer(&parent, &bound, &key, (values, &new))?;
+                }
                 self.fire_after_statement(&bound, event, &key.columns, more)
             }
         }
+    }
+
+    /// Rows that got the key that they had before have not changed, so no check of theirs finds out that it is gone.
+    fn defaults_refer(
+        &mut self,
+        parent: &Arc<BoundTable>,
+        child: &Arc<BoundTable>,
+        key: &ForeignKey,
+        (gone, defaults): (&[Datum], &[Datum]),
+    ) -> Result<()> {
+        let mut columns = key.columns.iter().zip(gone.iter().zip(defaults));
+        let is_same = columns.all(|(&at, (gone, default))| equal(child.table(), at, gone, default));
+        if !is_same || self.referring_rows(child, key, gone)?.is_empty() || self.key_is_there(parent, key, gone)? {
+            return Ok(());
+        }
+        Err(self.still_referenced(parent, child, key, gone))
     }
 
     fn defaults_of(&mut self, bound: &Arc<BoundTable>, columns: &[usize]) -> Result<Vec<Datum>> {
@@ -438,6 +463,7 @@ impl World<'_> {
         };
         let mut rows = Vec::new();
         for row in candidates {
+            self.looks_at_row(bound, row, &key.columns, LooksAt::OtherRow)?;
             if !rows.contains(&row) && self.refers(bound, key, row, values)? {
                 rows.push(row);
             }

@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 use skew_model::{Key, Level};
 
 use crate::change::lock::is_same;
+use crate::change::spans::Meanwhile;
 use crate::change::{Changed, Check, Done, Event};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{LockOutcome, RowRef, Run, Slot, Tuple, Tuples};
@@ -80,15 +81,21 @@ impl World<'_> {
         let fired = self.fire_before(bound, Event::Insert, &[], None, Some(values))?;
         let Some(mut values) = fired else { return Ok(None) };
         self.complete_row(bound, &mut values)?;
-        if let Some((index, row)) = self.find_conflict(bound, &values, None, |index| index.deferrable.is_none())? {
-            return Err(self.taken(bound, index, row, &values));
-        }
         let row = self.write_new(bound, &values, checks)?;
         Ok(Some((row, values)))
     }
 
+    /// Writes a new row where no other one is in its way.
     fn write_new(&mut self, bound: &Arc<BoundTable>, values: &[Datum], checks: &mut Vec<Check>) -> Result<RowRef> {
-        let row = self.place_row(bound.relation.oid, bound.table(), values)?;
+        let row = loop {
+            if let Some((index, row)) = self.find_conflict(bound, values, None, |index| index.deferrable.is_none())? {
+                return Err(self.taken(bound, index, row, values));
+            }
+            let row = self.place_row(bound.relation.oid, bound.table(), values)?;
+            if self.hold_place(bound, row)? == Meanwhile::Nothing {
+                break row;
+            }
+        };
         self.hold(&[row.key], LockStrength::Update)?;
         self.insert_row(bound, row, values)?;
         self.check_later(bound, row, None, checks);
@@ -111,9 +118,6 @@ impl World<'_> {
         self.complete_row(bound, &mut values)?;
         let arbiter = |index: &BoundIndex| conflict.arbiters.is_empty() || conflict.arbiters.contains(&index.oid);
         let Some((index, existing)) = self.find_arbitrated(bound, &values, arbiter)? else {
-            if let Some((index, row)) = self.find_conflict(bound, &values, None, |index| index.deferrable.is_none())? {
-                return Err(self.taken(bound, index, row, &values));
-            }
             let row = self.write_new(bound, &values, checks)?;
             return Ok(Some((row, values, true)));
         };

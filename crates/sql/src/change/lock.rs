@@ -8,7 +8,7 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{LockOutcome, RowRef};
 use crate::ir::{LockStrength, LockWait};
 use crate::session::transaction::store_error;
-use crate::session::{ChoiceKind, Granularity};
+use crate::session::{ChoiceKind, Constraints, Granularity};
 use crate::storage::World;
 use crate::storage::locks::{Duration, Mode, ROW_CONFLICTS, Resource, TableMode};
 use crate::storage::world::Provisional;
@@ -54,22 +54,27 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Locks a row that is about to be written: until the transaction ends where writers lock; elsewhere it only waits
-    /// for those who have locked it explicitly.
+    /// Locks a row that is about to be written: until the transaction ends where writers lock, and where a key goes that
+    /// foreign keys refer to; elsewhere it only waits for those who have locked it explicitly.
     pub(crate) fn lock_to_write(&mut self, row: RowRef, strength: LockStrength) -> Result<LockOutcome> {
         if self.writers_lock() {
             return self.lock_and_look(row, strength);
         }
         let (resource, mode) = (Resource::Row(row.key), Mode::Row(strength));
         let owner = self.owner();
-        if !self.db.locks.is_free(owner, &resource, mode) {
+        let takes_key = strength == LockStrength::Update
+            && self.db.options.constraints == Constraints::Strong
+            && !self.bound_table(row.table)?.referrers.is_empty();
+        let is_free = self.db.locks.is_free(owner, &resource, mode);
+        if !is_free || takes_key {
             let mark = self.db.locks.mark(owner);
             self.lock(&resource, mode, Duration::Transaction)?;
-            self.db.locks.release_since(owner, mark);
-            self.db.changed();
-            return self.look_again(row, strength);
+            if !takes_key {
+                self.db.locks.release_since(owner, mark);
+                self.db.changed();
+            }
         }
-        Ok(LockOutcome::Locked(row))
+        if is_free { Ok(LockOutcome::Locked(row)) } else { self.look_again(row, strength) }
     }
 
     /// Locks a row until the transaction ends. One that is not there any more stays unlocked.

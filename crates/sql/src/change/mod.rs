@@ -6,7 +6,7 @@
 //!
 //! - [`insert`], [`update`], [`delete`], [`merge`]: the statements
 //! - [`constraints`]: NOT NULL, CHECK, UNIQUE; [`foreign_keys`]: FOREIGN KEY
-//! - [`lock`]: locking the rows that change
+//! - [`lock`]: locking the rows that change; [`spans`]: what constraints over several cells rely on
 //! - `taken`: what a transaction is told that cannot see by whom a key is taken
 //! - [`triggers`]: triggers around all of it
 
@@ -16,6 +16,7 @@ pub mod foreign_keys;
 mod insert;
 pub(crate) mod lock;
 mod merge;
+pub(crate) mod spans;
 mod taken;
 mod triggers;
 mod update;

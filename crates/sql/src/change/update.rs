@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::catalog::Oid;
+use crate::change::spans::Meanwhile;
 use crate::change::{Changed, Check, Done, Event};
 use crate::error::{Result, SqlError};
 use crate::exec::{LockOutcome, RowRef, Run, Slot, Tuple};
@@ -125,6 +126,11 @@ impl World<'_> {
             }
             seen = Some(old);
         }
+        let changed: Vec<usize> = changes.iter().map(|(position, _)| *position).collect();
+        // A row that gets another key is another one, with the values that this one has.
+        let moves = changed.iter().any(|position| table.clustered.contains(position));
+        let looked_at = if moves { bound.all_columns() } else { bound.spanned(&changed) };
+        self.hold_spans(bound, row, &looked_at)?;
         let old = self.look_row(table, row.key)?;
         let mut new = with_changes(&old, &changes);
         self.complete_row(bound, &mut new)?;
@@ -136,8 +142,20 @@ impl World<'_> {
         let moved = |index: &crate::storage::table::BoundIndex| {
             index.deferrable.is_none() && index.looks_at_any(changes.iter().map(|(position, _)| *position))
         };
-        if let Some((index, other)) = self.find_conflict(bound, &new, Some(row), moved)? {
-            return Err(self.taken(bound, index, other, &new));
+        let has_place =
+            |position: &usize| super::constraints::equal(table, *position, &old[*position], &new[*position]);
+        let stays = table.clustered.iter().all(has_place);
+        loop {
+            if let Some((index, other)) = self.find_conflict(bound, &new, Some(row), moved)? {
+                return Err(self.taken(bound, index, other, &new));
+            }
+            if stays {
+                break;
+            }
+            let place = self.place_row(row.table, table, &new)?;
+            if place.key == row.key || self.hold_place(bound, place)? == Meanwhile::Nothing {
+                break;
+            }
         }
         let place = self.update_row(bound, row, &changes)?;
         self.check_later(bound, place, Some((row, &old, &new)), checks);

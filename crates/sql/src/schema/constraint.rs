@@ -139,7 +139,7 @@ impl World<'_> {
             method: "btree".into(),
         };
         let index = self.put_index(relation.schema, name, index, !clustered)?;
-        if !new && primary {
+        if !new && primary && made.timing == Timing::Immediate {
             // Rows come to be ordered by the key: then its lookups are the rows' own.
             self.cluster(oid, keys, index)
         } else if !new {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::parse::ast::ObjectName;
 
-use crate::catalog::{Catalog, Oid, OnCommit, Relation, RelationKind, Table, UserType, UserTypeKind};
+use crate::catalog::{Catalog, Oid, OnCommit, Relation, RelationKind, Table, Timing, UserType, UserTypeKind};
 use crate::change::Event;
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{
@@ -395,10 +395,13 @@ fn on_commit(said: Said) -> OnCommit {
     }
 }
 
-/// The columns of the primary key among the constraints.
+/// The columns of the primary key, which order the rows; none if the key is DEFERRABLE, because then two rows may have the
+/// same one until the end of a transaction.
 fn primary_columns(constraints: &[TableConstraint]) -> Vec<Arc<str>> {
     let primary = constraints.iter().find_map(|constraint| match &constraint.kind {
-        TableConstraintKind::Unique { primary: true, columns, .. } => Some(columns),
+        TableConstraintKind::Unique { primary: true, columns, .. } => {
+            (super::constraint::timing(constraint.attributes) == Timing::Immediate).then_some(columns)
+        }
         _ => None,
     });
     primary.map(|columns| columns.iter().map(fold).collect()).unwrap_or_default()

@@ -19,6 +19,8 @@ pub type Owner = u32;
 pub enum Resource {
     /// A row, by its existence cell.
     Row(u32),
+    /// What the constraints of a row span, by the row's existence cell: see [`crate::change::spans`].
+    Constraints(u32),
     /// A table.
     Table(Oid),
     /// An advisory lock.
@@ -297,7 +299,7 @@ impl Locks {
                 let shares = blockers.is_empty() && !entry.holds.is_empty();
                 own().next().is_some() || shares && !entry.queue.iter().any(|(waiter, _)| *waiter == owner)
             }
-            Resource::Table(_) | Resource::Advisory(_) => false,
+            Resource::Table(_) | Resource::Advisory(_) | Resource::Constraints(_) => false,
         };
         if !passes_queue {
             // Who waits for us anyway does not come before us.

@@ -84,7 +84,8 @@ impl World<'_> {
             return Ok(field(whole.as_ref(), position).unwrap_or_else(|| table.columns[position].missing.clone()));
         }
         if let Some(at) = table.clustered.iter().position(|&clustered| clustered == position) {
-            let existence = self.look(row)?;
+            // A row that is gone, and that the transaction still sees, had the key that its place has always had.
+            let existence = self.look(row)?.or_else(|| self.db.store.any_value(Key(row)).cloned());
             return Ok(key_part(existence.as_ref(), at, table.clustered.len()));
         }
         let cell = self.cell_key(table, row, table.columns[position].cell);
@@ -97,6 +98,41 @@ impl World<'_> {
         positions
             .map(|at| if table.columns[at].dropped { Ok(Datum::Null) } else { self.look_column(table, row, at) })
             .collect()
+    }
+
+    /// A whole row as it will be when a running transaction has committed; nothing if it is not there then.
+    pub(crate) fn look_row_after(
+        &mut self,
+        table: &Table,
+        row: u32,
+        ends: Option<TxnId>,
+    ) -> Result<Option<Vec<Datum>>> {
+        let Some(existence) = self.look_after(row, ends)? else { return Ok(None) };
+        let mut values = Vec::with_capacity(table.columns.len());
+        for (position, column) in table.columns.iter().enumerate() {
+            let value = if column.dropped {
+                Some(Datum::Null)
+            } else if self.db.options.granularity == Granularity::Row {
+                field(Some(&existence), position)
+            } else if let Some(at) = table.clustered.iter().position(|&clustered| clustered == position) {
+                Some(key_part(Some(&existence), at, table.clustered.len()))
+            } else {
+                let cell = self.cell_key(table, row, column.cell);
+                self.look_after(cell, ends)?
+            };
+            values.push(value.unwrap_or_else(|| column.missing.clone()));
+        }
+        Ok(Some(values))
+    }
+
+    fn look_after(&mut self, key: u32, ends: Option<TxnId>) -> Result<Option<Datum>> {
+        let own = self.txn()?;
+        if self.db.store.own_write(own, Key(key)).is_none()
+            && let Some(written) = ends.and_then(|ends| self.db.store.own_write(ends, Key(key)))
+        {
+            return Ok(written.cloned());
+        }
+        self.look(key)
     }
 
     /// The rows of a table that are really there.

@@ -6,7 +6,8 @@ use rustc_hash::FxHashMap;
 
 use crate::catalog::{Catalog, IndexKeyKind, Oid, Relation, RelationKind, Space, Table};
 use crate::error::{Result, SqlError, SqlState};
-use crate::ir::Expr;
+use crate::ir::walk::{Descend, look};
+use crate::ir::{Expr, ExprKind};
 use crate::storage::World;
 use crate::storage::rows::key_type;
 use crate::types::encode::encode;
@@ -23,6 +24,8 @@ pub(crate) struct BoundTable {
     pub(crate) indexes: Vec<BoundIndex>,
     /// Foreign keys of other tables (and its own) that refer to this one: the table, and which of its keys.
     pub(crate) referrers: Vec<(Oid, usize)>,
+    /// The columns that each constraint looks at, where more than the value that is written matters to it.
+    spans: Vec<Vec<usize>>,
 }
 
 /// An index, bound.
@@ -39,7 +42,7 @@ pub(crate) struct BoundIndex {
     /// A DEFERRABLE constraint's number and whether it is deferred at first.
     pub(crate) deferrable: Option<(Oid, bool)>,
     /// The columns that keys and predicate look at.
-    columns: Vec<usize>,
+    pub(crate) columns: Vec<usize>,
 }
 
 /// A key of an index.
@@ -81,7 +84,27 @@ impl BoundTable {
             indexes.push(BoundIndex::new(index, &relation, world)?);
         }
         let referrers = referrers(oid, &catalog);
-        Ok(BoundTable { checks, generated, indexes, referrers, relation: relation.clone() })
+        let spans = spans(table, &checks, &generated, &indexes);
+        Ok(BoundTable { checks, generated, indexes, referrers, spans, relation: relation.clone() })
+    }
+
+    /// The columns that the constraints look at which a change of one of these columns can break.
+    pub(crate) fn spanned(&self, changed: &[usize]) -> Vec<usize> {
+        let concerned = self.spans.iter().filter(|span| changed.iter().any(|column| span.contains(column)));
+        let mut columns: Vec<usize> = concerned.flatten().copied().collect();
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+    }
+
+    /// The columns that any of its constraints looks at.
+    pub(crate) fn spanned_at_all(&self) -> Vec<usize> {
+        self.spanned(&self.all_columns())
+    }
+
+    pub(crate) fn all_columns(&self) -> Vec<usize> {
+        let columns = self.table().columns.iter().enumerate();
+        columns.filter(|(_, column)| !column.dropped).map(|(position, _)| position).collect()
     }
 
     pub(crate) fn table(&self) -> &Table {
@@ -114,11 +137,15 @@ impl BoundIndex {
             Some(predicate) => Some(world.bind_row_expression(&predicate.ast, of)?),
             None => None,
         };
-        let plain = predicate.is_none() && keys.iter().all(|key| matches!(key, BoundKey::Column(_)));
-        if !plain {
-            // An expression may look at any column.
-            columns = (0..table.columns.len()).collect();
+        let expressions = keys.iter().filter_map(|key| match key {
+            BoundKey::Expr(expr) => Some(expr),
+            BoundKey::Column(_) => None,
+        });
+        for expr in expressions.chain(&predicate) {
+            columns.extend(columns_of(expr, table));
         }
+        columns.sort_unstable();
+        columns.dedup();
         let deferrable = index.constraint.and_then(|constraint| match constraint.timing {
             crate::catalog::Timing::Immediate => None,
             crate::catalog::Timing::DeferrableImmediate => Some((constraint.oid, false)),
@@ -173,6 +200,45 @@ impl BoundIndex {
         };
         self.keys.iter().map(column).collect()
     }
+}
+
+/// The columns of a table's row that an expression over it looks at.
+fn columns_of(expr: &Expr, table: &Table) -> Vec<usize> {
+    let mut columns = Vec::new();
+    let walked = look::expr(expr, 0, &mut |part, depth| {
+        match &part.kind {
+            ExprKind::Column(column) if column.up == depth => columns.push(column.column),
+            ExprKind::Row { up, .. } if *up == depth => columns.extend(0..table.columns.len()),
+            _ => {}
+        }
+        Ok(Descend::Yes)
+    });
+    walked.expect("looking at columns does not fail");
+    columns
+}
+
+/// What each constraint spans. A CHECK of one column needs nothing but the value that is written. Uniqueness and references
+/// compare rows, so the order of the writers of even one cell matters to them.
+fn spans(
+    table: &Table,
+    checks: &[(Arc<str>, Expr)],
+    generated: &[(usize, Expr)],
+    indexes: &[BoundIndex],
+) -> Vec<Vec<usize>> {
+    let mut spans: Vec<Vec<usize>> = checks.iter().map(|(_, condition)| columns_of(condition, table)).collect();
+    spans.iter_mut().for_each(|span| {
+        span.sort_unstable();
+        span.dedup();
+    });
+    spans.retain(|span| span.len() > 1);
+    spans.extend(generated.iter().map(|(position, expr)| {
+        let mut span = columns_of(expr, table);
+        span.push(*position);
+        span
+    }));
+    spans.extend(indexes.iter().filter(|index| index.unique).map(|index| index.columns.clone()));
+    spans.extend(table.foreign_keys.iter().map(|key| key.columns.clone()));
+    spans
 }
 
 /// How entries with so many keys begin.

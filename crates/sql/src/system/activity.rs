@@ -57,7 +57,9 @@ pub(super) fn locks(world: &mut World<'_>, filler: &mut Filler) {
         ];
         match resource {
             Resource::Table(table) => row.extend([("locktype", text("relation")), ("relation", oid(table))]),
-            Resource::Row(row_key) => row.extend([("locktype", text("tuple")), ("tuple", int(row_key & 0xffff))]),
+            Resource::Row(row_key) | Resource::Constraints(row_key) => {
+                row.extend([("locktype", text("tuple")), ("tuple", int(row_key & 0xffff))])
+            }
             Resource::Advisory(key) => {
                 row.push(("locktype", text("advisory")));
                 let (class, object, sub) = match key {

@@ -5,6 +5,7 @@ mod apps;
 mod apps_at_levels;
 mod as_postgres;
 mod bodies_and_levels;
+mod constraints;
 mod explore;
 mod expressions;
 mod final_states;
