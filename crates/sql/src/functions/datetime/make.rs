@@ -7,7 +7,7 @@ use crate::functions::define::f;
 use crate::functions::{Constant, Env, Function, Site};
 use crate::types::datetime::arithmetic::timestamp_at;
 use crate::types::datetime::make::{make_date, make_interval, make_time, make_timestamp, timestamp_of_epoch};
-use crate::types::datetime::zone::{Place, place};
+use crate::types::datetime::zone::{Place, signed_place};
 use crate::types::{Datum, Type as T};
 
 const MOMENT: &[&str] = &["year", "month", "mday", "hour", "min", "sec", "timezone"];
@@ -55,7 +55,7 @@ fn timestamp(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
 }
 
 fn instant(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    let place = if args.len() > 6 { place(args.text(6)?)? } else { Place::Zone(session_zone(env)) };
+    let place = if args.len() > 6 { signed_place(args.text(6)?)? } else { Place::Zone(session_zone(env)) };
     timestamp_at(local(args)?, &place).map(Datum::Timestamp)
 }
 

@@ -12,11 +12,11 @@ fn overflow(message: String) -> SqlError {
 
 /// `make_date`; a negative year is before Christ.
 pub fn make_date(year: i64, month: i64, day: i64) -> Result<i32> {
-    let invalid = || overflow(format!("date field value out of range: {year}-{month:02}-{day:02}"));
+    let astronomical = if year < 0 { year + 1 } else { year };
+    let invalid = || overflow(format!("date field value out of range: {astronomical}-{month:02}-{day:02}"));
     if year == 0 || !(1..=12).contains(&month) {
         return Err(invalid());
     }
-    let astronomical = if year < 0 { year + 1 } else { year };
     if !(1..=days_in_month(astronomical, month)).contains(&day) {
         return Err(invalid());
     }

@@ -24,7 +24,7 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Env;
 use crate::types::Interval;
 
-pub use show::{show_date, show_iso_8601, show_time, show_timestamp, show_timestamptz, show_timetz};
+pub use show::{show_date, show_iso_8601, show_iso_date, show_time, show_timestamp, show_timestamptz, show_timetz};
 pub use show_interval::show_interval;
 
 /// 1970-01-01.

@@ -42,6 +42,18 @@ pub fn show_date(out: &mut String, days: i32, env: &dyn Env) {
     push_era(out, year);
 }
 
+/// Shows a date as XML and JSON have it, whatever DateStyle is.
+pub fn show_iso_date(out: &mut String, days: i32) {
+    match days {
+        i32::MAX => return out.push_str("infinity"),
+        i32::MIN => return out.push_str("-infinity"),
+        _ => {}
+    }
+    let (year, month, day) = calendar::from_days(days.into());
+    push_iso_date(out, shown_year(year), month, day);
+    push_era(out, year);
+}
+
 /// Shows a time.
 pub fn show_time(out: &mut String, micros: i64) {
     push_clock(out, micros);

@@ -4,7 +4,7 @@ use super::resolve::{Read, invalid};
 use super::template::{self, Field, MONTHS, Piece, ROMAN, WEEKDAYS};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Env;
-use crate::types::datetime::arithmetic::timestamp_out_of_range;
+use crate::types::datetime::arithmetic::{round_micros, timestamp_out_of_range};
 use crate::types::datetime::calendar::{self, SECOND};
 use crate::types::datetime::zone;
 
@@ -13,12 +13,16 @@ pub fn to_timestamp(text: &str, template: &str, env: &dyn Env) -> Result<i64> {
     let read = Read::of(text, template)?;
     let civil = read.resolve(text)?;
     let local = civil.micros().ok_or_else(timestamp_out_of_range)?;
-    let east = match read.offset()? {
+    let east = match read.offset(text)? {
         Some(east) => east,
         None => zone::of_setting(&env.settings().time_zone).offset_of_local(local.div_euclid(SECOND)),
     };
     let instant = i128::from(local) - i128::from(east) * i128::from(SECOND);
-    calendar::in_range(instant).ok_or_else(timestamp_out_of_range)
+    let instant = calendar::in_range(instant).ok_or_else(timestamp_out_of_range)?;
+    Ok(match read.fraction_digits {
+        Some(digits) => round_micros(instant, digits.cast_signed()),
+        None => instant,
+    })
 }
 
 /// `to_date(text, template)`
@@ -33,7 +37,7 @@ pub fn to_date(text: &str, template: &str) -> Result<i32> {
 impl Read {
     fn of(text: &str, template: &str) -> Result<Read> {
         let pieces = template::parse(template);
-        let mut reader = Reader { rest: text, read: Read::default(), exact: false, extra: 0 };
+        let mut reader = Reader { whole: text, rest: text, read: Read::default(), exact: false, extra: 0 };
         for (at, piece) in pieces.iter().enumerate() {
             if reader.rest.is_empty() {
                 break;
@@ -54,6 +58,7 @@ fn slurps(after: &[Piece]) -> bool {
 }
 
 struct Reader<'a> {
+    whole: &'a str,
     rest: &'a str,
     read: Read,
     /// `FX`
@@ -202,7 +207,10 @@ impl Reader<'_> {
                 self.read.millis = value * 10i64.pow(3usize.saturating_sub(digits) as u32);
             }
             Field::Microseconds => self.fraction(6, name, slurps)?,
-            Field::Fraction(digits) => self.fraction(digits as usize, name, slurps)?,
+            Field::Fraction(digits) => {
+                self.read.fraction_digits = Some(digits);
+                self.fraction(digits as usize, name, slurps)?;
+            }
             Field::ZoneName | Field::Offset => {
                 return Err(SqlError::new(
                     SqlState::FEATURE_NOT_SUPPORTED,
@@ -210,7 +218,13 @@ impl Reader<'_> {
                 ));
             }
             Field::ZoneHour => {
-                self.read.zone_sign = if self.rest.starts_with('-') { -1 } else { 1 };
+                // The sign was perhaps taken for a separator, if more was passed over than the template has.
+                let passed = &self.whole[..self.whole.len() - self.rest.len()];
+                let is_west = match self.rest.chars().next() {
+                    Some(sign @ ('+' | '-' | ' ')) => sign == '-',
+                    _ => self.extra > 0 && passed.ends_with('-'),
+                };
+                self.read.zone_sign = if is_west { -1 } else { 1 };
                 self.rest = self.rest.strip_prefix(['+', '-', ' ']).unwrap_or(self.rest);
                 self.read.zone_hour = self.number(2, name, slurps)?.0;
             }
@@ -254,8 +268,7 @@ impl Reader<'_> {
 
     fn fraction(&mut self, width: usize, name: &str, slurps: bool) -> Result<()> {
         let (value, digits) = self.number(width, name, slurps)?;
-        let scale = 10f64.powi(6 - digits as i32);
-        self.read.micros = (value as f64 * scale).round_ties_even() as i64;
+        self.read.micros = value * 10i64.pow(6usize.saturating_sub(digits) as u32);
         Ok(())
     }
 

@@ -25,6 +25,8 @@ pub(super) struct Read {
     pub before_christ: bool,
     pub century: i64,
     pub julian: i64,
+    /// How many digits of a second `FF1` to `FF6` ask for.
+    pub fraction_digits: Option<u32>,
     pub zone_sign: i64,
     pub zone_hour: i64,
     pub zone_minute: i64,
@@ -36,12 +38,13 @@ pub(super) fn invalid(message: String) -> SqlError {
 }
 
 impl Read {
-    pub fn offset(&self) -> Result<Option<i32>> {
+    pub fn offset(&self, text: &str) -> Result<Option<i32>> {
         if self.zone_sign == 0 {
             return Ok(None);
         }
         if self.zone_hour > 15 || self.zone_minute > 59 {
-            return Err(SqlError::with_code("22009", "time zone displacement out of range"));
+            let message = format!("time zone displacement out of range: \"{text}\"");
+            return Err(SqlError::with_code("22009", message));
         }
         Ok(Some((self.zone_sign * (self.zone_hour * 3600 + self.zone_minute * 60)) as i32))
     }

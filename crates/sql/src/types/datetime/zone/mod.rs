@@ -117,6 +117,31 @@ pub fn place(name: &str) -> Result<Place> {
     find(name).map(Place::Zone).ok_or_else(unknown)
 }
 
+/// The place with this name, or `+2`, `-03:30`: hours east of UTC, as in the text of a timestamp. (In the name of a zone
+/// the sign means the opposite.)
+pub fn signed_place(name: &str) -> Result<Place> {
+    let refused = |message: String| SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message);
+    if name.starts_with(|first: char| first.is_ascii_digit()) {
+        return Err(refused(format!("invalid input syntax for type numeric time zone: \"{name}\""))
+            .hint("Numeric time zones must have \"-\" or \"+\" as first character."));
+    }
+    let Some(digits) = name.strip_prefix(['+', '-']) else { return place(name) };
+    let mut parts = digits.splitn(3, ':').map(|part| if part.is_empty() { Some(0) } else { part.parse::<i64>().ok() });
+    let (Some(first), second, third) = (parts.next().flatten(), parts.next(), parts.next()) else { return place(name) };
+    let (hours, minutes, seconds) = match (second, third) {
+        (None, _) if digits.len() > 2 => (first / 100, first % 100, 0),
+        (None, _) => (first, 0, 0),
+        (Some(Some(minutes)), None) => (first, minutes, 0),
+        (Some(Some(minutes)), Some(Some(seconds))) => (first, minutes, seconds),
+        _ => return place(name),
+    };
+    if !(0..=15).contains(&hours) || !(0..60).contains(&minutes) || !(0..60).contains(&seconds) {
+        return Err(refused(format!("numeric time zone \"{name}\" out of range")));
+    }
+    let east = (hours * 3600 + minutes * 60 + seconds) as i32;
+    Ok(Place::Offset(if name.starts_with('-') { -east } else { east }))
+}
+
 /// The place that a lower-case abbreviation stands for.
 pub fn abbreviated(abbreviation: &str) -> Option<Place> {
     let at = abbreviations::ABBREVIATIONS.binary_search_by_key(&abbreviation, |(name, _)| name).ok()?;
