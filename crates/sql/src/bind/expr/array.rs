@@ -133,20 +133,32 @@ impl Binder<'_> {
             .ok_or_else(|| mismatch("array subscript must have type integer"))
     }
 
-    /// `json['a'][0]` is `json -> 'a' -> 0`.
-    fn json_subscript(&mut self, mut value: Expr, steps: &[ast::AccessExpr]) -> Result<Expr> {
+    /// `json['a'][0]` is `json #> ARRAY['a', '0']`: a text can be an index, too.
+    fn json_subscript(&mut self, value: Expr, steps: &[ast::AccessExpr]) -> Result<Expr> {
+        let mut path = Vec::with_capacity(steps.len());
         for step in steps {
             let ast::AccessExpr::Subscript(ast::Subscript::Index { index }) = step else {
-                let message = "jsonb subscript does not support slices";
-                return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
+                return Err(mismatch("jsonb subscript does not support slices"));
             };
-            let bound = self.expr(index)?;
-            let bound = match bound.ty() {
-                Type::UNKNOWN => self.settle(bound)?,
-                _ => bound,
-            };
-            value = self.operator("->", Some(value), bound)?;
+            let index = self.json_index(index)?;
+            path.push(self.explicit(index, Type::TEXT.into())?);
         }
-        Ok(value)
+        let path = Expr::new(ExprKind::MakeArray(path), self.array_over(Type::TEXT)?);
+        self.operator("#>", Some(value), path)
+    }
+
+    /// A subscript of a jsonb: a number or a text.
+    pub(in crate::bind) fn json_index(&mut self, index: &ast::Expr) -> Result<Expr> {
+        let bound = self.expr(index)?;
+        let ty = bound.ty();
+        if ty != Type::UNKNOWN
+            && let Some(number) = self.convert(bound.clone(), Type::INT4, Coercion::Implicit)?
+        {
+            return Ok(number);
+        }
+        self.convert(bound, Type::TEXT, Coercion::Implicit)?.ok_or_else(|| {
+            mismatch(format!("subscript type {} is not supported", self.type_name(ty)))
+                .hint("jsonb subscript must be coercible to either integer or text.")
+        })
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::error::Result;
 use crate::functions::Env;
+use crate::types::datetime::calendar::SECOND;
 use crate::types::json::{Json, quote};
-use crate::types::{ArrayValue, Datum, RecordValue, Type as T, kind, text};
+use crate::types::{ArrayValue, Datum, RecordValue, Type as T, datetime, kind, text};
 
 /// How a value of a type is written in JSON.
 enum Form {
@@ -44,7 +45,7 @@ pub(in crate::functions) fn write(out: &mut String, datum: &Datum, ty: T, pretty
             let shown = text::output(datum, ty, env);
             if is_number(&shown) { out.push_str(&shown) } else { quote(out, &shown) }
         }
-        (Form::Instant, _) => quote(out, &instant(&text::output(datum, ty, env))),
+        (Form::Instant, _) => quote(out, &instant(datum, ty, env)),
         (Form::Json, Datum::Text(json)) => out.push_str(json),
         (Form::Jsonb, Datum::Jsonb(json)) => out.push_str(&json.to_string()),
         (Form::Array, Datum::Array(array)) => write_array(out, array, pretty, env),
@@ -58,17 +59,24 @@ fn is_number(text: &str) -> bool {
     !text.contains(['N', 'I'])
 }
 
-/// `2020-01-01 10:00:00+02` as `2020-01-01T10:00:00+02:00`.
-fn instant(shown: &str) -> String {
-    let Some((date, time)) = shown.split_once(' ').filter(|(date, _)| date.contains('-')) else {
-        return shown.to_owned();
-    };
-    if time.starts_with("BC") {
-        return shown.to_owned();
+/// A date or a time in ISO 8601, whatever DateStyle is.
+fn instant(datum: &Datum, ty: T, env: &dyn Env) -> String {
+    let mut out = String::new();
+    match datum {
+        Datum::Date(days) => datetime::show_iso_date(&mut out, *days),
+        Datum::Timestamp(micros) if kind::base(ty.into(), env.catalog()).ty == T::TIMESTAMPTZ => {
+            let zone = datetime::zone::of_setting(&env.settings().time_zone);
+            let offset = zone.at(micros.div_euclid(SECOND)).offset;
+            let local = match *micros {
+                i64::MAX | i64::MIN => *micros,
+                micros => micros.saturating_add(i64::from(offset) * SECOND),
+            };
+            datetime::show_iso_8601(&mut out, local, Some(offset));
+        }
+        Datum::Timestamp(micros) => datetime::show_iso_8601(&mut out, *micros, None),
+        _ => return text::output(datum, ty, env),
     }
-    let (time, era) = time.split_once(' ').map_or((time, ""), |(time, _)| (time, " BC"));
-    let bare_hours = time.rfind(['+', '-']).is_some_and(|at| !time[at..].contains(':'));
-    format!("{date}T{time}{}{era}", if bare_hours { ":00" } else { "" })
+    out
 }
 
 fn write_array(out: &mut String, array: &ArrayValue, pretty: bool, env: &dyn Env) {
@@ -128,7 +136,7 @@ pub(in crate::functions) fn to_jsonb(datum: &Datum, ty: T, env: &dyn Env) -> Res
             let shown = text::output(datum, ty, env);
             if is_number(&shown) { Json::parse(&shown)? } else { Json::String(shown) }
         }
-        (Form::Instant, _) => Json::String(instant(&text::output(datum, ty, env))),
+        (Form::Instant, _) => Json::String(instant(datum, ty, env)),
         (Form::Json, Datum::Text(json)) => Json::parse(json)?,
         (Form::Jsonb, Datum::Jsonb(json)) => (**json).clone(),
         (Form::Array, Datum::Array(array)) => {
@@ -163,7 +171,7 @@ pub(in crate::functions) fn key(datum: &Datum, ty: T, env: &dyn Env) -> Result<S
         _ if ty == T::JSON => Err(bad_key()),
         Datum::Bool(value) => Ok(if *value { "true" } else { "false" }.to_owned()),
         _ => match form(datum, ty, env) {
-            Form::Instant => Ok(instant(&text::output(datum, ty, env))),
+            Form::Instant => Ok(instant(datum, ty, env)),
             _ => Ok(text::output(datum, ty, env)),
         },
     }
