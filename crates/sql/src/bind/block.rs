@@ -58,6 +58,8 @@ pub enum Clause {
     Offset,
     /// VALUES
     Values,
+    /// The only row of VALUES in an INSERT.
+    InsertRow,
     /// RETURNING
     Returning,
     /// SET of UPDATE
@@ -115,7 +117,7 @@ impl Clause {
             Clause::DistinctOn => "DISTINCT ON",
             Clause::Limit => "LIMIT",
             Clause::Offset => "OFFSET",
-            Clause::Values => "VALUES",
+            Clause::Values | Clause::InsertRow => "VALUES",
             Clause::Returning => "RETURNING",
             Clause::Update => "UPDATE",
             Clause::MergeWhen => "MERGE WHEN conditions",
@@ -180,12 +182,11 @@ impl Clause {
     /// Set-returning functions may stand here, or why not.
     pub(super) fn allows_sets(self) -> Result<(), SqlError> {
         match self {
-            Clause::Select | Clause::OrderBy | Clause::DistinctOn => Ok(()),
+            Clause::Select | Clause::OrderBy | Clause::DistinctOn | Clause::GroupBy | Clause::InsertRow => Ok(()),
             Clause::AggregateArgument | Clause::WindowArgument => {
                 let message = format!("{} cannot contain set-returning function calls", self.label());
                 Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message))
             }
-            Clause::GroupBy => Err(SqlError::unsupported("a set-returning function in GROUP BY")),
             _ => {
                 let message = format!("set-returning functions are not allowed in {}", self.label());
                 Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message))

@@ -9,6 +9,7 @@ use crate::bind::Binder;
 use crate::bind::block::Clause;
 use crate::bind::names::{Found, Qualified, fold, name, qualified};
 use crate::bind::scope::{Columns, Frame, Item, ItemColumn, shift_columns};
+use crate::bind::with::Forbidding;
 use crate::catalog::{Relation, RelationKind, View};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions;
@@ -75,11 +76,21 @@ impl<'a> Binder<'a> {
 
     /// A table with the joins that are written after it.
     pub(super) fn table_with_joins(&mut self, table: &ast::TableWithJoins) -> Result<From<'a>> {
-        let mut left = self.nested(|binder| binder.table_factor(&table.relation))?;
-        for join in &table.joins {
-            left = self.join(left, join)?;
+        // What stands left of a RIGHT or FULL JOIN is on its nullable side.
+        let fills_left =
+            |join: &ast::Join| matches!(join_kind(&join.join_operator), Ok((JoinKind::Right | JoinKind::Full, _)));
+        let nullable_until = table.joins.iter().rposition(fills_left).map_or(0, |last| last + 1);
+        let mut left = self
+            .in_join(nullable_until > 0, |binder| binder.nested(|binder| binder.table_factor(&table.relation)))?;
+        for (at, join) in table.joins.iter().enumerate() {
+            left = self.join(left, join, at + 1 < nullable_until)?;
         }
         Ok(left)
+    }
+
+    /// Binds an item; `nullable`: an outer join makes up NULLs for it.
+    fn in_join<T>(&mut self, nullable: bool, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if nullable { self.forbidding(Forbidding::OuterJoin, bind) } else { bind(self) }
     }
 
     /// Binds what stands right of something else, which it may look at if it is LATERAL.
@@ -123,11 +134,13 @@ impl<'a> Binder<'a> {
         result
     }
 
-    fn join(&mut self, left: From<'a>, join: &ast::Join) -> Result<From<'a>> {
+    fn join(&mut self, left: From<'a>, join: &ast::Join, nullable: bool) -> Result<From<'a>> {
         let (kind, constraint) = join_kind(&join.join_operator)?;
         let may_look = is_lateral_factor(&join.relation);
-        let (left, right, lateral) =
-            self.beside(left, may_look, |binder| binder.nested(|binder| binder.table_factor(&join.relation)))?;
+        let nullable = nullable || matches!(kind, JoinKind::Left | JoinKind::Full);
+        let (left, right, lateral) = self.beside(left, may_look, |binder| {
+            binder.in_join(nullable, |binder| binder.nested(|binder| binder.table_factor(&join.relation)))
+        })?;
         if lateral && matches!(kind, JoinKind::Right | JoinKind::Full) {
             let message = "invalid reference to FROM-clause entry in a LATERAL item";
             return Err(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message)

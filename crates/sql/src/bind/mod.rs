@@ -26,6 +26,7 @@ mod query;
 mod scope;
 mod select;
 mod set;
+mod sets;
 mod target;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -63,6 +64,10 @@ pub struct Binder<'a> {
     cte_count: usize,
     /// The first of `ctes` that was used and depends on the tuples around.
     lowest_cte: usize,
+    /// The parts around that a recursive reference must not stand in, the innermost last.
+    forbidding: Vec<with::Forbidding>,
+    /// Why the common table expression that is being bound has to be bound in another way.
+    given_up: Option<with::GivenUp>,
     _budget: Active,
     /// The view that the change is about that is being bound.
     through: Option<std::sync::Arc<change::Through>>,
@@ -83,6 +88,8 @@ impl<'a> Binder<'a> {
             ctes: Vec::new(),
             cte_count: 0,
             lowest_cte: usize::MAX,
+            forbidding: Vec::new(),
+            given_up: None,
             _budget: budget::begin_alone(),
             through: None,
         }

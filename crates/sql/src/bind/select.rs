@@ -8,16 +8,17 @@ use std::sync::Arc;
 use crate::parse::ast;
 
 use crate::bind::Binder;
-use crate::bind::block::{Block, Clause, SETS, WINDOWS};
+use crate::bind::block::{Block, Clause, WINDOWS};
 use crate::bind::from::{From, slot_column};
 use crate::bind::group::{Groups, Layout, Regroup};
 use crate::bind::lock::label;
 use crate::bind::query::{Cut, Unknown, order_items};
 use crate::bind::scope::Frame;
+use crate::bind::sets::{SetLayers, each_column, has_sets, needed};
 use crate::bind::target::Target;
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::same::same;
-use crate::ir::walk::{Descend, edit};
+use crate::ir::walk::edit;
 use crate::ir::{ColumnRef, Expr, ExprKind, Output, Plan, Query, RowLock, SortKey};
 
 /// The clauses of a SELECT, bound on the rows of FROM.
@@ -172,14 +173,22 @@ impl<'a> Binder<'a> {
         let mut frame = frame;
         let mut block = std::mem::take(&mut frame.block);
         check_locks(&clauses, &block)?;
+        if !block.aggregates.is_empty() && self.is_growing(&from) {
+            let message = "aggregate functions are not allowed in a recursive query's recursive term";
+            return Err(SqlError::new(SqlState::INVALID_RECURSION, message));
+        }
         let mut plan = from;
         if let Some(condition) = clauses.condition.take() {
             plan = Plan::Filter { input: Box::new(plan), condition };
         }
         let mut slots = slots;
-        let grouped = clauses.groups.is_some() || clauses.having.is_some() || !block.aggregates.is_empty();
+        let mut late = vec![true; block.sets.len()];
+        let grouped = clauses.groups.is_some()
+            || clauses.having.is_some()
+            || !block.aggregates.is_empty()
+            || !block.groupings.is_empty();
         if grouped {
-            plan = self.group(&mut clauses, &mut block, &frame, plan)?;
+            (plan, late) = self.group(&mut clauses, &mut block, &frame, plan, slots)?;
             slots = 1;
         }
         if !block.windows.is_empty() {
@@ -190,7 +199,7 @@ impl<'a> Binder<'a> {
                 }
             });
             block.sets.iter_mut().for_each(|call| {
-                place_in(call, &mut |column| {
+                each_column(call, &mut |column| {
                     if column.slot == WINDOWS {
                         column.slot = slots;
                     }
@@ -200,13 +209,29 @@ impl<'a> Binder<'a> {
         }
         let outputs: Vec<Output> = clauses.targets.iter().map(Target::output).collect();
         self.check_ties(&clauses.cut, &clauses.order.iter().map(|key| key.key.clone()).collect::<Vec<_>>())?;
-        let plan = finish(clauses, block.sets, plan, slots)?;
+        let plan = finish(clauses, SetLayers::take(&mut block.sets, &late, slots), plan)?;
         Ok(Query { plan, columns: outputs, correlated: false })
     }
 
-    /// Puts the groups under everything that is evaluated on them.
-    fn group(&mut self, clauses: &mut Clauses, block: &mut Block, frame: &Frame<'a>, input: Plan) -> Result<Plan> {
-        let groups = clauses.groups.take().unwrap_or_default();
+    /// Puts the groups under everything that is evaluated on them; with it, which set-returning functions are.
+    fn group(
+        &mut self,
+        clauses: &mut Clauses,
+        block: &mut Block,
+        frame: &Frame<'a>,
+        input: Plan,
+        slots: usize,
+    ) -> Result<(Plan, Vec<bool>)> {
+        let mut groups = clauses.groups.take().unwrap_or_default();
+        // Set-returning functions that rows are grouped by are evaluated before the groups are made.
+        let early = needed(&mut block.sets, groups.keys.iter_mut());
+        let layers = SetLayers::take(&mut block.sets, &early, slots);
+        each_expr(clauses, &mut |expr| {
+            layers.place(expr);
+            Ok(())
+        })?;
+        groups.keys.iter_mut().chain(&mut block.sets).for_each(|expr| layers.place(expr));
+        let input = layers.over(input);
         let mut regroup = Regroup::new(groups, frame, self.catalog);
         each_expr(clauses, &mut |expr| regroup.expr(expr))?;
         for call in &mut block.windows {
@@ -227,7 +252,7 @@ impl<'a> Binder<'a> {
         if let Some(condition) = clauses.having.take() {
             plan = Plan::Filter { input: Box::new(plan), condition };
         }
-        Ok(plan)
+        Ok((plan, early.into_iter().map(|early| !early).collect()))
     }
 }
 
@@ -251,53 +276,45 @@ fn each_expr(clauses: &mut Clauses, change: &mut dyn FnMut(&mut Expr) -> Result<
 /// Changes the columns of this query's tuple in everything that is evaluated after windows.
 fn place(clauses: &mut Clauses, change: &mut dyn FnMut(&mut ColumnRef)) {
     each_expr(clauses, &mut |expr| {
-        place_in(expr, change);
+        each_column(expr, change);
         Ok(())
     })
     .expect("placing does not fail");
 }
 
-fn place_in(expr: &mut Expr, change: &mut dyn FnMut(&mut ColumnRef)) {
-    edit::expr(expr, 0, &mut |node, depth| {
-        if let ExprKind::Column(column) = &mut node.kind
-            && column.up == depth
-        {
-            change(column);
-        }
-        Ok(Descend::Yes)
-    })
-    .expect("placing does not fail");
-}
-
 /// Set-returning functions, DISTINCT, ORDER BY, LIMIT and the select list.
-fn finish(mut clauses: Clauses, sets: Vec<Expr>, input: Plan, slots: usize) -> Result<Plan> {
+fn finish(mut clauses: Clauses, layers: SetLayers, input: Plan) -> Result<Plan> {
     let mut plan = input;
     let sets_in_order = clauses.order.iter().any(|key| has_sets(&key.key.expr))
         || matches!(&clauses.distinct, Distinct::On(keys) if keys.iter().any(has_sets));
-    let layers = set_layers(sets, slots, &mut clauses);
+    each_expr(&mut clauses, &mut |expr| {
+        layers.place(expr);
+        Ok(())
+    })?;
     let Clauses { targets, order, distinct, cut, locks, .. } = clauses;
     let values: Vec<Expr> = targets.into_iter().map(|target| target.expr).collect();
     let keys: Vec<SortKey> = order.iter().map(|key| key.key.clone()).collect();
     let has_layers = !layers.is_empty();
     match distinct {
         Distinct::All => {
-            plan = project_sets(plan, layers);
+            plan = layers.over(plan);
             let keys = keys_over_result(&order)?;
             plan = Plan::Distinct(Box::new(Plan::Project { input: Box::new(plan), columns: values }));
             plan = sort(plan, keys.clone());
             Ok(cut.apply(plan, &keys))
         }
         Distinct::On(on) => {
+            // As in PostgreSQL, what ORDER BY does not sort by is evaluated after DISTINCT ON.
+            let late = !order.is_empty() && !sets_in_order;
             let keys = distinct_order(&on, keys)?;
-            plan = project_sets(plan, layers);
-            plan = sort(plan, keys.clone());
-            plan = Plan::DistinctOn { input: Box::new(plan), keys: on };
+            let distinct = |plan| Plan::DistinctOn { input: Box::new(sort(plan, keys.clone())), keys: on };
+            plan = if late { layers.over(distinct(plan)) } else { distinct(layers.over(plan)) };
             plan = cut.apply(plan, &keys);
             Ok(Plan::Project { input: Box::new(plan), columns: values })
         }
         Distinct::No if keys.iter().any(|key| is_costly(&key.expr)) => {
             // The values that are sorted by are those of the result.
-            plan = project_sets(lock(plan, locks), layers);
+            plan = layers.over(lock(plan, locks));
             let width = values.len();
             let mut columns = values;
             let mut over = Vec::with_capacity(order.len());
@@ -320,9 +337,9 @@ fn finish(mut clauses: Clauses, sets: Vec<Expr>, input: Plan, slots: usize) -> R
         }
         Distinct::No => {
             if has_layers && sets_in_order {
-                plan = sort(project_sets(plan, layers), keys.clone());
+                plan = sort(layers.over(plan), keys.clone());
             } else {
-                plan = project_sets(sort(plan, keys.clone()), layers);
+                plan = layers.over(sort(plan, keys.clone()));
             }
             plan = cut.apply(lock(plan, locks), &keys);
             Ok(Plan::Project { input: Box::new(plan), columns: values })
@@ -342,44 +359,6 @@ fn lock(input: Plan, locks: Vec<RowLock>) -> Plan {
 fn is_costly(expr: &Expr) -> bool {
     expr.any(&mut |part| matches!(part.kind, ExprKind::Subquery { .. } | ExprKind::UserCall { .. }))
         || expr.is_volatile()
-}
-
-fn has_sets(expr: &Expr) -> bool {
-    expr.any(&mut |part| part.place() == Some((0, SETS)))
-}
-
-/// The set-returning functions in layers: the arguments of a layer are in the layers below. Each is one more slot.
-fn set_layers(sets: Vec<Expr>, first_slot: usize, clauses: &mut Clauses) -> Vec<Vec<Expr>> {
-    let mut layers: Vec<Vec<Expr>> = Vec::new();
-    let mut places: Vec<(usize, usize)> = Vec::with_capacity(sets.len());
-    for mut call in sets {
-        let mut layer = 0;
-        place_in(&mut call, &mut |column| {
-            if column.slot == SETS {
-                let (below, at) = places[column.column];
-                layer = layer.max(below + 1);
-                (column.slot, column.column) = (first_slot + below, at);
-            }
-        });
-        if layers.len() <= layer {
-            layers.push(Vec::new());
-        }
-        layers[layer].push(call);
-        places.push((layer, layers[layer].len() - 1));
-    }
-    if !places.is_empty() {
-        place(clauses, &mut |column| {
-            if column.slot == SETS {
-                let (layer, at) = places[column.column];
-                (column.slot, column.column) = (first_slot + layer, at);
-            }
-        });
-    }
-    layers
-}
-
-fn project_sets(input: Plan, layers: Vec<Vec<Expr>>) -> Plan {
-    layers.into_iter().fold(input, |input, calls| Plan::ProjectSet { input: Box::new(input), calls })
 }
 
 /// Sort keys of SELECT DISTINCT: columns of the result.

@@ -9,6 +9,7 @@ use crate::bind::block::Clause;
 use crate::bind::from::slot_column;
 use crate::bind::query::Unknown;
 use crate::bind::scope::Frame;
+use crate::bind::with::Forbidding;
 use crate::error::{Result, SqlError};
 use crate::functions::resolve;
 use crate::ir::{Expr, Output, Plan, Query, SetKind};
@@ -24,14 +25,23 @@ impl Binder<'_> {
             left = next;
         }
         steps.reverse();
-        let mut first = self.set_body(left)?;
+        let around_first: Vec<Forbidding> = steps.iter().filter_map(|(kind, all, _)| forbidden(*kind, *all)).collect();
+        let depth = self.forbidding.len();
+        self.forbidding.extend(around_first);
+        let first = self.set_body(left);
+        self.forbidding.truncate(depth);
+        let mut first = first?;
         let is_uniform = steps.iter().all(|(kind, all, _)| *kind == SetKind::Union && *all == steps[0].1);
         if is_uniform && steps.len() > 1 {
             let all = steps[0].1;
             return self.union_of(first, steps.into_iter().map(|(_, _, right)| right), all);
         }
         for (kind, all, right) in steps {
-            let right = self.set_body(right)?;
+            let part = if kind == SetKind::Except { Some(Forbidding::Except) } else { forbidden(kind, all) };
+            let right = match part {
+                Some(part) => self.forbidding(part, |binder| binder.set_body(right))?,
+                None => self.set_body(right)?,
+            };
             let types = self.common_columns(kind, &first, &right)?;
             let left = self.recast(first, &types)?;
             let right = self.recast(right, &types)?;
@@ -152,6 +162,15 @@ impl Binder<'_> {
             converted.push(values);
         }
         Ok((converted, types))
+    }
+}
+
+/// The part that both sides of a set operation are, where rows that come later could take others away.
+fn forbidden(kind: SetKind, all: bool) -> Option<Forbidding> {
+    match kind {
+        SetKind::Intersect if all => Some(Forbidding::Intersect),
+        SetKind::Except if all => Some(Forbidding::Except),
+        _ => None,
     }
 }
 

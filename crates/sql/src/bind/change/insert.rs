@@ -7,6 +7,7 @@ use crate::bind::block::Clause;
 use crate::bind::change::{Doing, Target};
 use crate::bind::from::slot_column;
 use crate::bind::scope::Frame;
+use crate::bind::sets::rows_of_sets;
 use crate::catalog::{Column, Generation};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Expr, Insert, Plan, Query};
@@ -89,11 +90,11 @@ impl<'a> Binder<'a> {
             && is_plain
         {
             let mut frame = Frame::new(Vec::new(), None);
-            frame.block.clause = Clause::Values;
+            frame.block.clause = if values.rows.len() == 1 { Clause::InsertRow } else { Clause::Values };
             self.frames.push(frame);
             let rows = self.insert_rows(&values.rows, given);
-            self.frames.pop();
-            return rows.map(Plan::Values);
+            let frame = self.frames.pop().expect("it was pushed");
+            return Ok(rows_of_sets(rows?, frame.block.sets));
         }
         let query = self.keep_query(query)?;
         given.check_width(query.columns.len())?;

@@ -82,7 +82,7 @@ impl Binder<'_> {
 }
 
 /// How far up the nearest tuple is that one of them looks at.
-fn nearest<'e>(exprs: impl Iterator<Item = &'e Expr>) -> Option<usize> {
+pub(super) fn nearest<'e>(exprs: impl Iterator<Item = &'e Expr>) -> Option<usize> {
     let mut least = None;
     for expr in exprs {
         expr.outward(&mut |up, _| least = Some(least.map_or(up, |known: usize| known.min(up))));

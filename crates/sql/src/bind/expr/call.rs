@@ -6,11 +6,13 @@ use crate::parse::ast::{self, FunctionArg, FunctionArgExpr, FunctionArgumentClau
 
 use crate::bind::Binder;
 use crate::bind::block::{Clause, GROUPINGS, SETS};
+use crate::bind::expr::aggregate::nearest;
 use crate::bind::names::{fold, idents};
 use crate::catalog::{Returns, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::resolve::{self, Call, Callee, Resolved};
 use crate::functions::{self, Body, Function};
+use crate::ir::same::same;
 use crate::ir::{ColumnRef, Expr, ExprKind};
 use crate::parse::extra;
 use crate::types::{Type, Typed};
@@ -206,15 +208,21 @@ impl Binder<'_> {
 
     /// `GROUPING(a, b)`: worked out where the groups are made.
     fn grouping(&mut self, args: &[&ast::Expr]) -> Result<Expr> {
-        self.frame().block.clause.allows_aggregates()?;
-        let args = self.within(Clause::AggregateArgument, |binder| binder.exprs(args.iter().copied()))?;
+        let mut args = self.within(Clause::AggregateArgument, |binder| binder.exprs(args.iter().copied()))?;
         if args.len() > 31 {
             return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "GROUPING must have fewer than 32 arguments"));
         }
-        let groupings = &mut self.frame().block.groupings;
-        groupings.push(args);
-        let column = groupings.len() - 1;
-        Ok(Expr::new(ExprKind::Column(ColumnRef { up: 0, slot: GROUPINGS, column }), Type::INT4))
+        // It belongs to the nearest query that an argument takes a column from.
+        let up = nearest(args.iter()).unwrap_or(0);
+        if up > 0 {
+            args.iter_mut().for_each(|arg| arg.map_places(&mut |far, slot| (far - up, slot)));
+        }
+        let owner = self.frames.len() - 1 - up;
+        let block = &mut self.frames[owner].block;
+        block.clause.allows_aggregates()?;
+        block.groupings.push(args);
+        let column = block.groupings.len() - 1;
+        Ok(Expr::new(ExprKind::Column(ColumnRef { up, slot: GROUPINGS, column }), Type::INT4))
     }
 
     /// CALL: the procedure, and its arguments.
@@ -288,7 +296,12 @@ impl Binder<'_> {
         let mut args = self.exprs(call.args.iter().copied())?;
         // JDBC writes the result of a function among its arguments, as a parameter of no type.
         args.retain(|arg| !matches!(arg.kind, ExprKind::Param(_)) || arg.ty() != Type::VOID);
-        let resolved = self.resolve(call, &args, &[])?;
+        let resolved = match self.resolve(call, &args, &[]) {
+            Err(error) if error.is(SqlState::UNDEFINED_FUNCTION) && call.schema.is_none() && call.is_plain() => {
+                return self.column_of_row(&call.name, &args)?.ok_or(error);
+            }
+            resolved => resolved?,
+        };
         self.only_aggregates(call)?;
         self.finish_call(resolved, args)
     }
@@ -378,8 +391,17 @@ impl Binder<'_> {
         }
         block.clause.allows_sets()?;
         let typed = call.typed;
-        block.sets.push(call);
-        let column = block.sets.len() - 1;
+        // What is sorted or grouped by is the function of the select list that is written alike.
+        let known = match block.clause {
+            Clause::OrderBy | Clause::GroupBy | Clause::DistinctOn => {
+                block.sets.iter().position(|known| same(known, &call, 0))
+            }
+            _ => None,
+        };
+        let column = known.unwrap_or_else(|| {
+            block.sets.push(call);
+            block.sets.len() - 1
+        });
         Ok(Expr { kind: ExprKind::Column(ColumnRef { up: 0, slot: SETS, column }), typed })
     }
 

@@ -7,6 +7,7 @@ use crate::parse::ast;
 use crate::bind::Binder;
 use crate::bind::coerce::Coercion;
 use crate::bind::expr::compare::{row_fields, row_operator};
+use crate::bind::with::Forbidding;
 use crate::error::{Result, SqlError};
 use crate::ir::{Expr, ExprKind, Plan, Query, RowOperator, SubqueryKind};
 use crate::types::{RecordShape, Type, Typed};
@@ -16,7 +17,7 @@ impl Binder<'_> {
     fn inner_query(&mut self, query: &ast::Query) -> Result<Query> {
         let clause = self.frame().block.clause;
         clause.allows_queries()?;
-        self.subquery(query)
+        self.forbidding(Forbidding::Subquery, |binder| binder.subquery(query))
     }
 
     /// `(SELECT …)` as a value.
