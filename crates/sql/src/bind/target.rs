@@ -158,6 +158,7 @@ fn figure(expr: &ast::Expr, depth: usize) -> Option<(Arc<str>, u8)> {
     match expr {
         E::Identifier(ident) => Some((name(ident), 2)),
         E::CompoundIdentifier(parts) => parts.last().map(|ident| (name(ident), 2)),
+        E::QualifiedWildcard(table, _) => Some((name(table.0.last()?.as_ident()?), 2)),
         E::Nested(inner) | E::Collate { expr: inner, .. } => figure(inner, depth + 1),
         E::CompoundFieldAccess { root, access_chain } => {
             let field = access_chain.iter().rev().find_map(|step| match step {

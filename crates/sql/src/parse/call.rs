@@ -351,7 +351,6 @@ impl Cursor<'_> {
 #[inline(never)]
 fn argument(named: Option<(Ident, FunctionArgOperator)>, variadic: bool, expr: Box<Expr>) -> FunctionArg {
     let arg = match *expr {
-        Expr::QualifiedWildcard(name, _) => FunctionArgExpr::QualifiedWildcard(name),
         expr if variadic => FunctionArgExpr::Expr(extra::variadic_mark(expr)),
         expr => FunctionArgExpr::Expr(expr),
     };

@@ -287,7 +287,7 @@ impl Cursor<'_> {
 
     /// An item whose expression is there: its alias, or the columns of a wildcard.
     fn item_of(&mut self, expr: Box<Expr>) -> Result<SelectItem> {
-        let expr = match *expr {
+        let expr = match without_parens(expr) {
             Expr::QualifiedWildcard(name, _) => {
                 let kind = SelectItemQualifiedWildcardKind::ObjectName(name);
                 return Ok(SelectItem::QualifiedWildcard(kind, WildcardAdditionalOptions::default()));
@@ -521,6 +521,18 @@ impl Cursor<'_> {
         let name = self.object_name()?;
         self.accept(Kind::Star);
         Ok(name)
+    }
+}
+
+/// `(t.*)` as `t.*`: in a select list the parentheses do not make a row of it.
+fn without_parens(expr: Box<Expr>) -> Expr {
+    let mut inner = &*expr;
+    while let Expr::Nested(within) = inner {
+        inner = within;
+    }
+    match inner {
+        Expr::QualifiedWildcard(..) => inner.clone(),
+        _ => *expr,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::parse::ast::Ident;
+use crate::parse::ast::{self, Ident};
 
 use crate::bind::Binder;
 use crate::bind::names::fold;
@@ -72,11 +72,34 @@ impl<'a> Binder<'a> {
             Lookup::None => {
                 let error =
                     SqlError::new(SqlState::UNDEFINED_COLUMN, format!("column {table}.{column} does not exist"));
-                Err(match closest(column, std::iter::once(item)) {
+                let error = match closest(column, std::iter::once(item)) {
                     Some(hint) => error.hint(hint),
                     None => error,
-                })
+                };
+                let mut row = item.whole_row();
+                row.lift(0, up);
+                let expr = self.function_of_row(column, &row)?.ok_or(error)?;
+                Ok(ItemColumn { name: column.into(), expr, origin: None })
             }
+        }
+    }
+
+    /// `t.*` outside of lists: the row, even where the table has a column that is called like it.
+    pub(super) fn whole_row(&mut self, name: &ast::ObjectName) -> Result<Expr> {
+        let parts: Vec<Ident> = name.0.iter().filter_map(|part| part.as_ident().cloned()).collect();
+        let names: Vec<Cow<'_, str>> = parts.iter().map(fold).collect();
+        let found = match names.as_slice() {
+            [table] => self.find_item(None, table)?,
+            [schema, table] | [_, schema, table] => self.find_item(Some(schema), table)?,
+            _ => None,
+        };
+        match found {
+            Some((item, up)) => {
+                let mut row = item.whole_row();
+                row.lift(0, up);
+                Ok(row)
+            }
+            None => self.column(&parts),
         }
     }
 

@@ -37,11 +37,7 @@ impl<'a> Binder<'a> {
         use ast::Expr as E;
         match expr {
             E::Nested(inner) => self.expr(inner),
-            // Outside of lists, `t.*` is the row.
-            E::QualifiedWildcard(name, _) => {
-                let parts: Vec<ast::Ident> = name.0.iter().filter_map(|part| part.as_ident().cloned()).collect();
-                self.column(&parts)
-            }
+            E::QualifiedWildcard(name, _) => self.whole_row(name),
             E::BinaryOp { .. } => self.binary(expr),
             E::UnaryOp { op, expr } => self.unary(*op, expr),
             E::Cast { kind, expr, data_type, format } => self.cast(kind, expr, data_type, format.as_ref()),

@@ -9,6 +9,7 @@ use crate::bind::names::fold;
 use crate::catalog::{ParameterMode, Returns, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Body;
+use crate::functions::resolve::{self, Call};
 use crate::ir::{Expr, ExprKind, Plan, Query, SubqueryKind};
 use crate::types::{RecordShape, Type, Typed};
 
@@ -67,6 +68,9 @@ impl Binder<'_> {
             return Err(self.at(ident.span, error));
         };
         let Some(index) = fields.iter().position(|(known, _)| **known == *name) else {
+            if let Some(computed) = self.function_of_row(&name, &value)? {
+                return Ok(computed);
+            }
             let ty = self.type_name(value.ty());
             let message = if value.ty() == Type::RECORD {
                 format!("could not identify column \"{name}\" in record data type")
@@ -83,6 +87,27 @@ impl Binder<'_> {
             return Ok(column);
         }
         Ok(Expr { kind: ExprKind::Field { arg: Box::new(value), index }, typed })
+    }
+
+    /// `row.name` where the row has no such column: the function of this name that takes the row.
+    pub(super) fn function_of_row(&mut self, name: &str, row: &Expr) -> Result<Option<Expr>> {
+        if row.ty() == Type::RECORD || self.composite_fields(row.ty()).is_none() {
+            return Ok(None);
+        }
+        match resolve::function(&Call::new(name, &[row.ty()]), self.names()) {
+            Ok(_) => self.call_named(name, vec![row.clone()]).map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The column of this name of a row, for `name(row)`.
+    pub(super) fn column_of_row(&mut self, name: &str, args: &[Expr]) -> Result<Option<Expr>> {
+        let [row] = args else { return Ok(None) };
+        let has = self.fields_of(row).is_some_and(|fields| fields.iter().any(|(known, _)| **known == *name));
+        if !has {
+            return Ok(None);
+        }
+        self.field(row.clone(), &ast::Expr::Identifier(ast::Ident::with_quote('"', name))).map(Some)
     }
 
     /// A column of the item in this slot.
