@@ -84,6 +84,8 @@ pub struct Table {
     pub row_type: Type,
     /// What happens to a temporary table at the end of a transaction.
     pub on_commit: OnCommit,
+    /// It keeps the rows of a materialized view WITH NO DATA, which cannot be read before REFRESH.
+    pub unpopulated: bool,
 }
 
 /// What happens to a temporary table at the end of a transaction.

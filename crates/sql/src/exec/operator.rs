@@ -1,6 +1,9 @@
 //! Operators: each turns a node of a plan into a stream of tuples.
 
-use crate::error::Result;
+use std::sync::Arc;
+
+use crate::catalog::{Oid, Relation, RelationKind};
+use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Context, Run, Tuple};
 use crate::exec::{
     aggregate, arrange, change, cte, distinct, filter, function_scan, join, limit, lock, project, scan, set, sort,
@@ -33,7 +36,10 @@ fn node<'p>(plan: &'p Plan, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<N
     Ok(match plan {
         Plan::One => Box::new(scan::One::default()),
         Plan::Empty { .. } => Box::new(scan::Empty),
-        Plan::Scan(plan) => Box::new(scan::Scan::new(plan)),
+        Plan::Scan(plan) => {
+            must_be_populated(plan.table, cx)?;
+            Box::new(scan::Scan::new(plan))
+        }
         Plan::Virtual(table) => Box::new(scan::Virtual::new(table)),
         Plan::Values(rows) => Box::new(scan::Values::new(rows)),
         // A query's tuples have one slot of values already, which is the slot of the FROM item.
@@ -59,4 +65,20 @@ fn node<'p>(plan: &'p Plan, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<N
         Plan::With { ctes, input } => cte::open_with(ctes, input, run, cx)?,
         Plan::Change(plan) => Box::new(change::Change::new(plan)),
     })
+}
+
+/// The rows of a materialized view WITH NO DATA are not there yet.
+fn must_be_populated(table: Oid, cx: &dyn Context) -> Result<()> {
+    let catalog = cx.catalog();
+    if !catalog.table(table).is_some_and(|table| table.unpopulated) {
+        return Ok(());
+    }
+    let is_view = |relation: &&Arc<Relation>| match &relation.kind {
+        RelationKind::View(view) => view.materialized == Some(table),
+        _ => false,
+    };
+    let name = catalog.relations.values().find(is_view).map_or("", |relation| &*relation.name);
+    let message = format!("materialized view \"{name}\" has not been populated");
+    Err(SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+        .hint("Use the REFRESH MATERIALIZED VIEW command."))
 }

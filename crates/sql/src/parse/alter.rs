@@ -169,10 +169,10 @@ impl Cursor<'_> {
     /// REFRESH MATERIALIZED VIEW
     pub(crate) fn refresh(&mut self) -> Result<Statement> {
         self.expect_words(&[K::Refresh, K::Materialized, K::View])?;
-        self.accept_word(K::Concurrently);
+        let concurrently = self.accept_word(K::Concurrently);
         let name = self.object_name()?;
         let with_data = self.with_data()?;
-        Ok(schema(Ddl::Refresh { name, with_data }))
+        Ok(schema(Ddl::Refresh { name, with_data, concurrently }))
     }
 
     /// Statements that do nothing here.

@@ -160,6 +160,8 @@ pub enum Ddl {
         name: ObjectName,
         /// WITH NO DATA is false.
         with_data: bool,
+        /// CONCURRENTLY
+        concurrently: bool,
     },
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn run(world: &mut World<'_>, text: &Arc<str>, ddl: &Ddl) -> Result<S
         Ddl::Drop { object, if_exists, names, cascade } => world.drop_objects(*object, *if_exists, names, *cascade)?,
         Ddl::Comment { object, name, text } => world.comment(*object, name, text.as_deref())?,
         Ddl::Truncate { tables, restart_identity, cascade } => world.truncate(tables, *restart_identity, *cascade)?,
-        Ddl::Refresh { name, with_data } => world.refresh_view(name, *with_data)?,
+        Ddl::Refresh { name, with_data, concurrently } => world.refresh_view(name, *with_data, *concurrently)?,
     }
     Ok(tag_of(ddl).to_owned())
 }

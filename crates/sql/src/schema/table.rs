@@ -76,6 +76,7 @@ impl World<'_> {
             cells: vec![(0, 0)],
             row_type: Type(row_type),
             on_commit,
+            unpopulated: false,
         };
         Ok(Relation { oid, schema, name, kind: RelationKind::Table(table) })
     }
@@ -254,6 +255,10 @@ impl World<'_> {
         if let (true, TableSource::Query(query)) = (create.materialized, &create.source) {
             self.make_materialized(oid, schema, name, columns, query, &create.text)?;
             if !create.with_data {
+                self.change_table(oid, |table| {
+                    table.unpopulated = true;
+                    Ok(())
+                })?;
                 return Ok(tag.to_owned());
             }
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::parse::ast::{ObjectName, Query};
 
-use crate::catalog::{Oid, Relation, RelationKind, View};
+use crate::catalog::{IndexKeyKind, Oid, Relation, RelationKind, View};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::Plan;
 use crate::parse::ddl::CreateView;
@@ -12,7 +12,7 @@ use crate::parse::statement::Statement;
 use crate::schema::names::fold;
 use crate::session::Outcome;
 use crate::storage::World;
-use crate::types::{Type, Typed};
+use crate::types::{Datum, Type, Typed};
 
 impl World<'_> {
     pub(super) fn create_view(&mut self, create: &CreateView) -> Result<()> {
@@ -123,22 +123,62 @@ impl World<'_> {
         })
     }
 
-    pub(super) fn refresh_view(&mut self, name: &ObjectName, with_data: bool) -> Result<()> {
+    pub(super) fn refresh_view(&mut self, name: &ObjectName, with_data: bool, concurrently: bool) -> Result<()> {
         let relation = self.resolve_relation(name)?;
         let RelationKind::View(View { materialized: Some(rows), query, text, .. }) = &relation.kind else {
             let message = format!("\"{}\" is not a materialized view", relation.name);
-            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
         };
+        if concurrently {
+            self.refreshes_concurrently(&relation, *rows, with_data)?;
+        }
         self.lock_table(*rows, crate::storage::locks::TableMode::AccessExclusive)?;
-        let statement = Statement::Sql(Box::new(crate::parse::ast::Statement::Query(Box::new((**query).clone()))));
-        let planned = self.plan(text.as_str().into(), Arc::new(statement), &[])?;
-        let plan = planned.plan.query.clone().expect("a query has a plan");
-        let found = match (with_data, self.run_query_statement(&planned.sql, &plan)?) {
-            (true, Outcome::Rows { rows, .. }) => rows,
-            _ => Vec::new(),
+        let found = match with_data {
+            true => self.rows_of_view(query, text)?,
+            false => Vec::new(),
         };
         self.empty(*rows)?;
+        self.change_table(*rows, |table| {
+            table.unpopulated = !with_data;
+            Ok(())
+        })?;
         self.fill(*rows, found)
+    }
+
+    fn rows_of_view(&mut self, query: &Query, text: &str) -> Result<Vec<Vec<Datum>>> {
+        let statement = Statement::Sql(Box::new(crate::parse::ast::Statement::Query(Box::new(query.clone()))));
+        let planned = self.plan(text.into(), Arc::new(statement), &[])?;
+        let plan = planned.plan.query.clone().expect("a query has a plan");
+        match self.run_query_statement(&planned.sql, &plan)? {
+            Outcome::Rows { rows, .. } => Ok(rows),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// What CONCURRENTLY asks for: rows, and a unique index that tells them apart.
+    fn refreshes_concurrently(&self, relation: &Relation, rows: Oid, with_data: bool) -> Result<()> {
+        let Some(table) = self.catalog.table(rows) else { return Ok(()) };
+        if table.unpopulated {
+            let message = "CONCURRENTLY cannot be used when the materialized view is not populated";
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+        }
+        if !with_data {
+            return Err(SqlError::syntax("CONCURRENTLY and WITH NO DATA options cannot be used together"));
+        }
+        let tells_apart = |oid: &Oid| match self.catalog.relation(*oid).map(|relation| &relation.kind) {
+            Some(RelationKind::Index(index)) => {
+                let is_column = |key: &crate::catalog::IndexKey| matches!(key.what, IndexKeyKind::Column(_));
+                index.unique && index.predicate.is_none() && index.keys.iter().all(is_column)
+            }
+            _ => false,
+        };
+        if table.indexes.iter().any(tells_apart) {
+            return Ok(());
+        }
+        let schema = self.catalog.schemas.get(&relation.schema).map_or("", |schema| &*schema.name);
+        let message = format!("cannot refresh materialized view \"{schema}.{}\" concurrently", relation.name);
+        let hint = "Create a unique index with no WHERE clause on one or more columns of the materialized view.";
+        Err(SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message).hint(hint))
     }
 }
 

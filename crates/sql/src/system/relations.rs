@@ -35,6 +35,16 @@ pub(super) fn letter(relation: &Relation) -> &'static str {
     }
 }
 
+/// Whether a relation can be read: a materialized view WITH NO DATA cannot.
+pub(super) fn is_populated(world: &World<'_>, relation: &Relation) -> bool {
+    match &relation.kind {
+        RelationKind::View(View { materialized: Some(rows), .. }) => {
+            !world.catalog.table(*rows).is_some_and(|table| table.unpopulated)
+        }
+        _ => true,
+    }
+}
+
 pub(super) fn classes(world: &mut World<'_>, filler: &mut Filler) {
     for relation in all(world) {
         let temporary = world.catalog.schemas.get(&relation.schema).is_some_and(|schema| schema.temporary);
@@ -45,7 +55,7 @@ pub(super) fn classes(world: &mut World<'_>, filler: &mut Filler) {
             ("relowner", oid(10)),
             ("relpersistence", text(if temporary { "t" } else { "p" })),
             ("relkind", text(letter(&relation))),
-            ("relispopulated", yes(true)),
+            ("relispopulated", yes(is_populated(world, &relation))),
             ("relreplident", text("n")),
             ("relfilenode", oid(relation.oid)),
         ];

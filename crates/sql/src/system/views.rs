@@ -31,7 +31,7 @@ pub(super) fn fill(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Re
                 ("schemaname", schema),
                 ("matviewname", text(&relation.name)),
                 ("matviewowner", text("postgres")),
-                ("ispopulated", yes(true)),
+                ("ispopulated", yes(super::relations::is_populated(world, &relation))),
                 ("definition", text(world.view_definition(relation.oid, false).unwrap_or_default())),
             ]),
             ("pg_indexes", RelationKind::Index(index)) => {

@@ -114,6 +114,7 @@ fn table(
         cells: vec![(0, u32::try_from(columns.len()).expect("few columns"))],
         row_type,
         on_commit: OnCommit::default(),
+        unpopulated: false,
     };
     catalog.put_relation(Relation { oid, schema: PUBLIC, name: name.into(), kind: RelationKind::Table(table) });
 }
