@@ -273,7 +273,7 @@ pub(crate) fn is_same(one: Option<&Datum>, two: Option<&Datum>) -> bool {
                     && one.items.iter().zip(&two.items).all(|(one, two)| is_same(Some(one), Some(two)))
             }
             (Datum::Jsonb(one), Datum::Jsonb(two)) => std::sync::Arc::ptr_eq(one, two),
-            (Datum::Enum(one), Datum::Enum(two)) => one.label == two.label,
+            (Datum::Enum(one), Datum::Enum(two)) => one.ty == two.ty && one.order == two.order,
             _ => false,
         },
         _ => false,

@@ -125,15 +125,11 @@ impl World<'_> {
 
     pub(super) fn rename_enum_value(&mut self, name: &ObjectName, from: &str, to: &str) -> Result<()> {
         let found = self.type_named(name)?;
-        let UserTypeKind::Enum(_) = &self.catalog.types[&found].kind else { return Err(not_an_enum(name)) };
-        let used = self.catalog.relations.values().any(|relation| match &relation.kind {
-            crate::catalog::RelationKind::Table(table) => {
-                table.columns.iter().any(|column| !column.dropped && column.typed.ty.0 == found)
-            }
-            _ => false,
-        });
-        if used {
-            return Err(SqlError::unsupported("RENAME VALUE of an enum that a table uses"));
+        let UserTypeKind::Enum(labels) = &self.catalog.types[&found].kind else { return Err(not_an_enum(name)) };
+        let taken = labels.iter().any(|(_, _, label)| &**label == to);
+        if taken && labels.iter().any(|(_, _, label)| &**label == from) {
+            let message = format!("enum label \"{to}\" already exists");
+            return Err(SqlError::new(SqlState::DUPLICATE_OBJECT, message));
         }
         self.change_type(found, |kind| {
             let UserTypeKind::Enum(labels) = kind else { return Ok(()) };

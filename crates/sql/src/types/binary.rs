@@ -308,7 +308,7 @@ pub fn output_into(out: &mut Vec<u8>, datum: &Datum, ty: Type, env: &dyn Env) ->
         }
         Datum::Array(value) => array_into(out, value, env)?,
         Datum::Record(value) => record_into(out, value, env)?,
-        Datum::Enum(label) => out.extend_from_slice(label.label.as_bytes()),
+        Datum::Enum(label) => out.extend_from_slice(label.text(env.catalog()).as_bytes()),
     }
     Ok(())
 }

@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use crate::budget;
+use crate::catalog::{Catalog, UserTypeKind};
 use crate::error::Result;
 use crate::types::numeric::Numeric;
-use crate::types::{Type, Typed};
+use crate::types::{Type, Typed, kind};
 
 /// How many rows can be nested in one another.
 const MAX_ROW_LEVELS: usize = 1000;
@@ -105,15 +106,24 @@ impl RecordShape {
     }
 }
 
-/// A label of an enum type.
+/// A label of an enum type. Type and place say which label it is; RENAME VALUE gives it another text.
 #[derive(Clone, Debug)]
 pub struct EnumLabel {
     /// The enum.
     pub ty: Type,
     /// Its place in the order of labels.
     pub order: f32,
-    /// Its text.
+    /// Its text when the value was made; [`EnumLabel::text`] is its text now.
     pub label: String,
+}
+
+impl EnumLabel {
+    /// Its text as the catalog has it.
+    pub fn text<'a>(&'a self, catalog: &'a Catalog) -> &'a str {
+        let user = kind::user(self.ty, catalog).map(|user| &user.kind);
+        let Some(UserTypeKind::Enum(labels)) = user else { return &self.label };
+        labels.iter().find(|(_, order, _)| *order == self.order).map_or(&self.label, |(_, _, label)| label)
+    }
 }
 
 impl Datum {

@@ -140,7 +140,7 @@ pub fn output_into(out: &mut String, datum: &Datum, ty: Type, env: &dyn Env) {
         Datum::Array(value) if matches!(ty, Type::INT2VECTOR | Type::OIDVECTOR) => array::show_vector(out, value, env),
         Datum::Array(value) => array::show(out, value, env),
         Datum::Record(value) => record::show(out, value, env),
-        Datum::Enum(label) => out.push_str(&label.label),
+        Datum::Enum(label) => out.push_str(label.text(env.catalog())),
     }
 }
 
