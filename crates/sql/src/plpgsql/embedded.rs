@@ -39,8 +39,9 @@ impl Machine<'_, '_> {
     /// Gives the row of an answer to the targets of INTO.
     fn into(&mut self, into: &Into, answer: Answer, dynamic: bool) -> Result<()> {
         let count = answer.rows.len();
-        // A change has to have changed one row at most, a query may have more unless STRICT.
-        let one = into.strict || answer.changed.is_some();
+        // A change that is written here must return one row at most. A query, and whatever EXECUTE runs, may return more,
+        // unless STRICT says otherwise: the first one counts.
+        let one = into.strict || (answer.changed.is_some() && !dynamic);
         if count == 0 && into.strict {
             return Err(SqlError::new(SqlState::NO_DATA_FOUND, "query returned no rows"));
         }

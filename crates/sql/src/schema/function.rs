@@ -53,11 +53,16 @@ impl World<'_> {
             }
         };
         function.oid = self.place_function(&function, create.or_replace)?;
-        crate::plpgsql::check(self, &function)?;
+        if atomic {
+            crate::plpgsql::check(self, &function)?;
+        }
+        let function = Arc::new(function);
         self.change_catalog(|catalog| {
-            catalog.functions.insert(function.oid, Arc::new(function));
+            catalog.functions.insert(function.oid, function.clone());
             Ok(())
-        })
+        })?;
+        // A body that is a string may call the function itself.
+        if atomic { Ok(()) } else { crate::plpgsql::check(self, &function) }
     }
 
     /// The number of a function that is made: of the one that it replaces, or a new one.
