@@ -81,11 +81,14 @@ impl Binder<'_> {
                 if to == Type::UNKNOWN {
                     return Ok(Expr::constant(Datum::Text(literal), to));
                 }
-                Ok(Expr::constant(text::input(&literal, to.into(), self.env)?, to))
+                let read = Expr::constant(text::input(&literal, to.into(), self.env)?, to);
+                // Domains in it are checked when the statement runs.
+                Ok(if kind::holds_domain(to, self.catalog) { cast(read, to.into(), how) } else { read })
             }
             ExprKind::Param(number) => {
                 self.params.infer(number, to, self.catalog)?;
-                Ok(Expr::new(ExprKind::Param(number), to))
+                let param = Expr::new(ExprKind::Param(number), to);
+                Ok(if kind::holds_domain(to, self.catalog) { cast(param, to.into(), how) } else { param })
             }
             kind => Ok(cast(Expr { kind, typed: expr.typed }, to.into(), how)),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::bind::{Binder, Clause, Params};
 use crate::catalog::{Catalog, Oid, UserFunction, Volatility};
 use crate::error::{Result, SqlError, SqlState};
-use crate::exec::{Context, Run, Tuple};
+use crate::exec::{Run, Tuple};
 use crate::functions::Settings;
 use crate::ir::{self, Output};
 use crate::plpgsql::alone::Inner;
@@ -373,9 +373,7 @@ pub(super) fn convert(world: &mut World<'_>, value: Datum, from: Typed, to: Type
     } else {
         cast::cast(value, from.ty, to, false, world)?
     };
-    if kind::is_domain(to.ty, &world.catalog) {
-        world.check_domain(&value, to.ty)?;
-    }
+    crate::exec::check_domains(world, &value, to.ty)?;
     Ok(value)
 }
 

@@ -49,6 +49,18 @@ pub fn is_domain(ty: Type, catalog: &Catalog) -> bool {
     user(ty, catalog).is_some_and(|user| matches!(user.kind, UserTypeKind::Domain { .. }))
 }
 
+/// Whether values of it are, or have in them, values of a domain.
+pub fn holds_domain(ty: Type, catalog: &Catalog) -> bool {
+    if let Some(element) = element(ty, catalog) {
+        return holds_domain(element, catalog);
+    }
+    match user(ty, catalog).map(|user| &user.kind) {
+        Some(UserTypeKind::Domain { .. }) => true,
+        Some(UserTypeKind::Composite(fields)) => fields.iter().any(|(_, typed)| holds_domain(typed.ty, catalog)),
+        _ => false,
+    }
+}
+
 /// Whether it is a composite type (not the anonymous record).
 pub fn is_composite(ty: Type, catalog: &Catalog) -> bool {
     user(ty, catalog).is_some_and(|user| matches!(user.kind, UserTypeKind::Composite(_)))

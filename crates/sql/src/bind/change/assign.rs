@@ -137,7 +137,13 @@ impl<'a> Binder<'a> {
     }
 
     fn replaced(&mut self, whole: Expr, places: &[FunctionArg], value: &ast::Expr, name: &str) -> Result<Expr> {
-        let typed = whole.typed;
+        let typed = kind::base(whole.typed, self.catalog);
+        if typed != whole.typed {
+            // What a domain demands is demanded of the whole value.
+            let domain = whole.typed;
+            let replaced = self.replaced(Expr { kind: whole.kind, typed }, places, value, name)?;
+            return self.assign(replaced, domain, name);
+        }
         let field = match places.first() {
             Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(ast::Expr::CompoundIdentifier(parts)))) => parts.first(),
             _ => None,
@@ -168,12 +174,9 @@ impl<'a> Binder<'a> {
             matches!(place, FunctionArg::Unnamed(FunctionArgExpr::Expr(ast::Expr::CompoundIdentifier(_))))
         };
         let length = places.iter().take_while(|place| !is_field(place)).count();
-        if length < places.len() {
-            return Err(SqlError::unsupported("assigning to a field of an array's element"));
-        }
-        let base = kind::base(typed, self.catalog);
-        let Some(element) = kind::element(base.ty, self.catalog) else {
-            if base.ty == Type::JSONB {
+        let (places, inner) = places.split_at(length);
+        let Some(element) = kind::element(typed.ty, self.catalog) else {
+            if typed.ty == Type::JSONB && inner.is_empty() {
                 return self.replaced_json(whole, places, value, name);
             }
             let message =
@@ -182,10 +185,26 @@ impl<'a> Binder<'a> {
         };
         let indices = self.place_subscripts(places)?;
         let is_slice = indices.iter().any(|index| matches!(index, Subscript::Slice(..)));
-        let wanted = Typed { ty: if is_slice { base.ty } else { element }, modifier: base.modifier };
-        let bound = self.expr(value)?;
-        let value = Box::new(self.assign(bound, wanted, name)?);
-        Ok(Expr { kind: ExprKind::Replace { arg: Box::new(whole), indices, value }, typed })
+        let wanted = Typed { ty: if is_slice { typed.ty } else { element }, modifier: typed.modifier };
+        let value = if inner.is_empty() {
+            let bound = self.expr(value)?;
+            self.assigned_part(bound, wanted, name)?
+        } else {
+            let element = ExprKind::Subscript { arg: Box::new(whole.clone()), indices: indices.clone() };
+            self.part_value(Expr { kind: element, typed: wanted }, inner, value, name)?
+        };
+        Ok(Expr { kind: ExprKind::Replace { arg: Box::new(whole), indices, value: Box::new(value) }, typed })
+    }
+
+    /// The value for an element of an array or a part of a jsonb.
+    fn assigned_part(&mut self, bound: Expr, to: Typed, name: &str) -> Result<Expr> {
+        let from = bound.ty();
+        self.convert_typed(bound, to, Coercion::Assignment)?.ok_or_else(|| {
+            let (to, from) = (self.type_name(to.ty), self.type_name(from));
+            let message =
+                format!("subscripted assignment to \"{name}\" requires type {to} but expression is of type {from}");
+            SqlError::new(SqlState::DATATYPE_MISMATCH, message).hint("You will need to rewrite or cast the expression.")
+        })
     }
 
     fn part_value(&mut self, inner: Expr, places: &[FunctionArg], value: &ast::Expr, name: &str) -> Result<Expr> {
@@ -213,24 +232,8 @@ impl<'a> Binder<'a> {
             indices.push(Subscript::Index(self.json_index(&index)?));
         }
         let bound = self.expr(value)?;
-        let value = Box::new(self.assign(bound, Type::JSONB.into(), name)?);
+        let value = Box::new(self.assigned_part(bound, Type::JSONB.into(), name)?);
         Ok(Expr { kind: ExprKind::Replace { arg: Box::new(whole), indices, value }, typed })
-    }
-
-    /// A subscript of a jsonb: a number or a text.
-    fn json_index(&mut self, index: &ast::Expr) -> Result<Expr> {
-        let bound = self.expr(index)?;
-        let ty = bound.ty();
-        if ty != Type::UNKNOWN
-            && let Some(number) = self.convert(bound.clone(), Type::INT4, Coercion::Implicit)?
-        {
-            return Ok(number);
-        }
-        self.convert(bound, Type::TEXT, Coercion::Implicit)?.ok_or_else(|| {
-            let message = format!("subscript type {} is not supported", self.type_name(ty));
-            SqlError::new(SqlState::DATATYPE_MISMATCH, message)
-                .hint("jsonb subscript must be coercible to either integer or text.")
-        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::budget;
-use crate::catalog::{FIRST_USER_OID, Returns, UserFunction};
+use crate::catalog::{FIRST_USER_OID, Returns, UserFunction, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Context, Run, Tuple};
 use crate::functions::define::call_scalar;
@@ -202,12 +202,28 @@ fn not_a_place_for_sets() -> SqlError {
     SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "set-valued function called in context that cannot accept a set")
 }
 
-/// A value of a domain, or the items of an array of one, have to be what the domain demands.
+/// Values of domains, also those in arrays and rows, have to be what the domains demand.
 pub(crate) fn check_domains(cx: &mut dyn Context, value: &Datum, ty: Type) -> Result<()> {
-    if kind::is_domain(ty, cx.catalog()) {
-        return cx.check_domain(value, ty);
+    if !kind::holds_domain(ty, cx.catalog()) {
+        return Ok(());
     }
-    let element = kind::element(ty, cx.catalog()).filter(|element| kind::is_domain(*element, cx.catalog()));
-    let (Some(element), Datum::Array(array)) = (element, value) else { return Ok(()) };
-    array.items.iter().try_for_each(|item| cx.check_domain(item, element))
+    let base = kind::base(ty.into(), cx.catalog()).ty;
+    match value {
+        Datum::Array(array) => {
+            if let Some(element) = kind::element(base, cx.catalog()) {
+                array.items.iter().try_for_each(|item| check_domains(cx, item, element))?;
+            }
+        }
+        Datum::Record(record) => {
+            let fields = match kind::user(base, cx.catalog()).map(|user| &user.kind) {
+                Some(UserTypeKind::Composite(fields)) => fields.clone(),
+                _ => Vec::new(),
+            };
+            for (field, (_, typed)) in record.fields.iter().zip(fields) {
+                check_domains(cx, field, typed.ty)?;
+            }
+        }
+        _ => {}
+    }
+    if base == ty { Ok(()) } else { cx.check_domain(value, ty) }
 }
