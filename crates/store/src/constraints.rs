@@ -19,7 +19,7 @@
 use skew_model::{Key, TxnId};
 
 use crate::engine::{Conflict, Engine, Looks, Order, OwnRow};
-use crate::error::Error;
+use crate::error::{Error, Moment};
 use crate::position::Position;
 use crate::sight::{Conflicts, Sight};
 use crate::store::Store;
@@ -44,7 +44,7 @@ impl<V: Clone> Store<V> {
             || self.engine.newest(txn.0, key.0, &mut found) == Some(self.engine.last_writer(key.0));
         self.candidates = found;
         if !may_see {
-            return Err(self.refuse(txn.0, Conflict(key.0)));
+            return Err(self.refuse(txn.0, Conflict(key.0), Moment::Write));
         }
         self.engine.look(txn.0, key.0, at);
         Ok(())

@@ -11,6 +11,8 @@ pub enum Error {
     Serialization {
         /// The key on which it met the other transaction.
         key: String,
+        /// What was in its way.
+        why: Refusal,
     },
     /// The transaction and others wait for each other's row locks; it has been rolled back. SQLSTATE 40P01.
     Deadlock {
@@ -62,6 +64,24 @@ pub enum Ended {
     Refused,
 }
 
+/// Why a transaction cannot go on without leaving its level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// Another transaction has written the same, or the state that the transaction looks at is gone.
+    Conflict,
+    /// At `ser`: its reads and the writes of others leave no place for it in the order of transactions.
+    Dependencies(Moment),
+}
+
+/// Which call of a transaction was refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Moment {
+    Read,
+    Write,
+    Commit,
+}
+
 impl Error {
     /// Whether running the transaction again may succeed.
     pub fn is_retryable(&self) -> bool {
@@ -88,7 +108,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Serialization { key } => {
+            Error::Serialization { key, .. } => {
                 write!(
                     f,
                     "could not serialize access to `{key}` due to a concurrent transaction; rolled back, try again"

@@ -72,7 +72,7 @@ pub use constraints::LooksAt;
 pub use convert::FromValue;
 pub use database::Database;
 pub use db::{Db, JoinHandle};
-pub use error::{Ended, Error};
+pub use error::{Ended, Error, Moment, Refusal};
 pub use explore::{End, ExploreLimits, Explored, NotRepeatable, RefusedRuns, explore};
 pub use picks::Pick;
 pub use record::{Footprint, FootprintStep};

@@ -5,7 +5,7 @@ use skew_model::{Key, TxnId};
 use crate::candidates::{Listing, Reads};
 use crate::choice::{Choice, Place, Point, Read};
 use crate::engine::{Conflict, OwnRow, RowLock, State};
-use crate::error::Error;
+use crate::error::{Error, Moment};
 use crate::log::{Action, Op};
 use crate::sight::Sight;
 use crate::store::{Step, Store};
@@ -20,7 +20,7 @@ impl<V: Clone> Store<V> {
             return Ok(self.read_own(txn.0, key.0, write));
         }
         let Some(source) = self.choose(txn.0, key.0, choice) else {
-            return Err(self.refuse(txn.0, Conflict(key.0)));
+            return Err(self.refuse(txn.0, Conflict(key.0), Moment::Read));
         };
         Ok(self.take(txn.0, key.0, source, OwnRow::No))
     }
@@ -40,7 +40,7 @@ impl<V: Clone> Store<V> {
             None => self.engine.newest(txn.0, key.0, &mut found),
         };
         self.candidates = found;
-        let Some(source) = newest else { return Err(self.refuse(txn.0, Conflict(key.0))) };
+        let Some(source) = newest else { return Err(self.refuse(txn.0, Conflict(key.0), Moment::Read)) };
         Ok(self.take(txn.0, key.0, source, OwnRow::No))
     }
 
@@ -104,7 +104,7 @@ impl<V: Clone> Store<V> {
             return self.read(txn, key, choice).map(Step::Done);
         }
         let Some(seen) = self.choose(txn.0, key.0, choice) else {
-            return Err(self.refuse(txn.0, Conflict(key.0)));
+            return Err(self.refuse(txn.0, Conflict(key.0), Moment::Read));
         };
         if !wants(self.value_of(seen, self.write_of(seen, key.0), key.0)) {
             return Ok(Step::Done(self.take(txn.0, key.0, seen, OwnRow::No)));

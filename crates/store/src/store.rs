@@ -8,7 +8,7 @@ use crate::checkpoint::Checkpoint;
 use crate::choice::Place;
 use crate::engine::{Conflict, Engine, Looks, Snapshot, State};
 pub use crate::engine::{Recency, RowLock};
-use crate::error::{Ended, Error};
+use crate::error::{Ended, Error, Moment, Refusal};
 use crate::locks::{Lock, Locks};
 use crate::log::{Action, Op, Operations};
 use crate::record::{Initial, Record, Times};
@@ -195,13 +195,13 @@ impl<V: Clone> Store<V> {
         } else {
             self.log(txn.0, Action::Write { before }, key.0, value);
         }
-        written.map(Step::Done).map_err(|conflict| self.refuse(txn.0, conflict))
+        written.map(Step::Done).map_err(|conflict| self.refuse(txn.0, conflict, Moment::Write))
     }
 
     /// Commits.
     pub fn commit(&mut self, txn: TxnId) -> Result<(), Error> {
         self.must_be_open(txn)?;
-        self.engine.commit(txn.0).map_err(|conflict| self.refuse_all(txn.0, conflict))?;
+        self.engine.commit(txn.0).map_err(|conflict| self.refuse_all(txn.0, conflict, Moment::Commit))?;
         self.remember_scans(txn.0);
         self.record_mut(txn.0).commits_after = std::mem::take(&mut self.engine.running_mut(txn.0).commits_after);
         self.end(txn.0);
@@ -219,7 +219,7 @@ impl<V: Clone> Store<V> {
     pub(crate) fn refuse_commit(&mut self, txn: TxnId) -> Error {
         let ops = self.ops(txn.0);
         let key = ops.iter().find(|op| op.is_write()).or(ops.first()).map_or(0, |op| op.key);
-        self.refuse_all(txn.0, Conflict(key))
+        self.refuse_all(txn.0, Conflict(key), Moment::Commit)
     }
 
     /// Rolls back.
@@ -256,18 +256,27 @@ impl<V: Clone> Store<V> {
     }
 
     /// A call is refused.
-    pub(crate) fn refuse(&mut self, txn: Txn, conflict: Conflict) -> Error {
+    pub(crate) fn refuse(&mut self, txn: Txn, conflict: Conflict, moment: Moment) -> Error {
         match self.options.refusals {
-            Refusals::RollBack => self.refuse_all(txn, conflict),
-            Refusals::Reported => Error::Serialization { key: self.key_name(Key(conflict.0)).into_owned() },
+            Refusals::RollBack => self.refuse_all(txn, conflict, moment),
+            Refusals::Reported => self.refusal(txn, conflict, moment),
         }
     }
 
     /// The transaction is refused as a whole.
-    fn refuse_all(&mut self, txn: Txn, conflict: Conflict) -> Error {
+    fn refuse_all(&mut self, txn: Txn, conflict: Conflict, moment: Moment) -> Error {
+        let refusal = self.refusal(txn, conflict, moment);
         self.engine.roll_back(txn, State::Refused);
         self.end(txn);
-        Error::Serialization { key: self.key_name(Key(conflict.0)).into_owned() }
+        refusal
+    }
+
+    fn refusal(&self, txn: Txn, conflict: Conflict, moment: Moment) -> Error {
+        let why = match self.engine.txn(txn).sight {
+            Sight::Everything => Refusal::Dependencies(moment),
+            _ => Refusal::Conflict,
+        };
+        Error::Serialization { key: self.key_name(Key(conflict.0)).into_owned(), why }
     }
 
     fn end(&mut self, txn: Txn) {

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use skew_model::Key;
 
+use crate::change::update::Changing;
 use crate::change::{Changed, Check, Done, Event};
 use crate::error::Result;
 use crate::exec::{RowRef, Run};
-use crate::ir::{Delete, LockStrength};
+use crate::ir::Delete;
 use crate::storage::World;
 use crate::storage::locks::TableMode;
 use crate::storage::table::BoundTable;
@@ -23,7 +24,7 @@ impl World<'_> {
         let bound = self.bound_table(delete.table)?;
         self.fire_before_statement(&bound, Event::Delete, &[])?;
         let mut done = Done::default();
-        let rows = self.rows_to_change(&delete.input, LockStrength::Update, Event::Delete, run)?;
+        let rows = self.rows_to_change(&bound, &delete.input, Changing::Delete, run)?;
         let before = std::mem::take(&mut done.returned);
         // RETURNING shows the rows as they were: it is evaluated before the first one goes.
         let mut returned = Done { count: 0, returned: before };

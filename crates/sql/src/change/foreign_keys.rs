@@ -12,6 +12,7 @@ use crate::change::constraints::{Matched, equal};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::RowRef;
 use crate::ir::LockStrength;
+use crate::session::conflict::concurrent_update;
 use crate::session::{ChoiceKind, Constraints};
 use crate::storage::World;
 use crate::storage::locks::{Duration, Mode, Resource};
@@ -331,8 +332,7 @@ impl World<'_> {
         if self.look(row)?.is_some() {
             return Ok(false);
         }
-        let message = "could not serialize access due to concurrent update";
-        Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, message))
+        Err(concurrent_update())
     }
 
     fn check_parent(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use skew_model::{Key, Level};
 
+use crate::change::constraints::Matched;
 use crate::change::lock::is_same;
 use crate::change::spans::Meanwhile;
 use crate::change::{Changed, Check, Done, Event};
@@ -12,6 +13,7 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{LockOutcome, RowRef, Run, Slot, Tuple, Tuples};
 use crate::ir::walk::{Descend, look};
 use crate::ir::{ExprKind, Insert, LockStrength, OnConflict, Plan};
+use crate::session::conflict::concurrent_update;
 use crate::session::transaction::store_error;
 use crate::storage::World;
 use crate::storage::locks::TableMode;
@@ -117,48 +119,68 @@ impl World<'_> {
         let Some(mut values) = fired else { return Ok(None) };
         self.complete_row(bound, &mut values)?;
         let arbiter = |index: &BoundIndex| conflict.arbiters.is_empty() || conflict.arbiters.contains(&index.oid);
-        let Some((index, existing)) = self.find_arbitrated(bound, &values, arbiter)? else {
-            let row = self.write_new(bound, &values, checks)?;
-            return Ok(Some((row, values, true)));
-        };
-        let decides = self.cells_in(bound, index, existing);
-        let Some((assignments, condition)) = &conflict.update else {
-            self.must_be_visible(existing, &decides)?;
-            return Ok(None);
-        };
-        if new_rows.contains(&existing.key) {
-            let message = "ON CONFLICT DO UPDATE command cannot affect row a second time";
-            let hint =
-                "Ensure that no rows proposed for insertion within the same command have duplicate constrained values.";
-            return Err(SqlError::new(SqlState::CARDINALITY_VIOLATION, message).hint(hint));
-        }
-        if self.level() != Level::Mvrc {
-            self.must_be_visible(existing, &decides)?;
-        }
-        let strength = self.strength(bound, assignments.iter().map(|assignment| assignment.column));
-        let existing = match self.lock_to_write(existing, strength)? {
-            LockOutcome::Locked(row) | LockOutcome::Changed(row) => row.newest(),
-            // It was deleted while we waited for it: try again from the beginning.
-            LockOutcome::Gone | LockOutcome::Skipped => {
-                return self.insert_or(bound, values, conflict, run, new_rows, checks);
+        // A row that was deleted, or got another key, while the statement waited for it is in the way no more.
+        loop {
+            self.check()?;
+            let Some((index, existing)) = self.find_arbitrated(bound, &values, arbiter)? else {
+                let row = self.write_new(bound, &values, checks)?;
+                return Ok(Some((row, values, true)));
+            };
+            let decides = self.cells_in(bound, index, existing);
+            let Some((assignments, condition)) = &conflict.update else {
+                self.must_be_visible(existing, &decides)?;
+                return Ok(None);
+            };
+            if new_rows.contains(&existing.key) {
+                let message = "ON CONFLICT DO UPDATE command cannot affect row a second time";
+                let hint = "Ensure that no rows proposed for insertion within the same command have duplicate \
+                            constrained values.";
+                return Err(SqlError::new(SqlState::CARDINALITY_VIOLATION, message).hint(hint));
             }
-        };
-        for key in decides {
-            self.read(key, existing)?;
+            if self.level() != Level::Mvrc {
+                self.must_be_visible(existing, &decides)?;
+            }
+            let strength = self.strength(bound, assignments.iter().map(|assignment| assignment.column));
+            let mark = self.db.locks.mark(self.owner());
+            let existing = match self.lock_in_place(existing, strength)? {
+                LockOutcome::Locked(row) | LockOutcome::Changed(row) => row.newest(),
+                LockOutcome::Gone | LockOutcome::Skipped => continue,
+            };
+            if !self.is_in_the_way(bound, index, existing, &values)? {
+                let owner = self.owner();
+                self.db.locks.release_since(owner, mark);
+                self.db.changed();
+                continue;
+            }
+            for key in decides {
+                self.read(key, existing)?;
+            }
+            let mut tuple = Tuple::of(Slot::Row(existing));
+            tuple.push(Slot::Values(values.into()));
+            if let Some(condition) = condition
+                && !run.is_true(self, condition, &tuple)?
+            {
+                return Ok(None);
+            }
+            let mut changes = Vec::with_capacity(assignments.len());
+            for assignment in assignments {
+                changes.push((assignment.column, run.eval(self, &assignment.value, &tuple)?));
+            }
+            let row = self.update_one(bound, existing, changes, checks)?;
+            return Ok(row.map(|row| (row, Vec::new(), false)));
         }
-        let mut tuple = Tuple::of(Slot::Row(existing));
-        tuple.push(Slot::Values(values.into()));
-        if let Some(condition) = condition
-            && !run.is_true(self, condition, &tuple)?
-        {
-            return Ok(None);
-        }
-        let mut changes = Vec::with_capacity(assignments.len());
-        for assignment in assignments {
-            changes.push((assignment.column, run.eval(self, &assignment.value, &tuple)?));
-        }
-        let row = self.update_one(bound, existing, changes, checks)?;
-        Ok(row.map(|row| (row, Vec::new(), false)))
+    }
+
+    /// Whether a row that the statement has locked still has the key that it is about to insert.
+    fn is_in_the_way(
+        &mut self,
+        bound: &Arc<BoundTable>,
+        index: &BoundIndex,
+        row: RowRef,
+        values: &[Datum],
+    ) -> Result<bool> {
+        let Some(keys) = self.index_values(bound, index, values)? else { return Ok(false) };
+        Ok(!matches!(self.row_matches(bound, index, &keys, row.key)?, Matched::No))
     }
 
     /// The cells of a row that say what it is in an index, besides its key.
@@ -180,8 +202,7 @@ impl World<'_> {
         let cells = self.keys_of(row)?;
         let changed = self.looks_from_exact_snapshot() && self.have_changed(&cells)?;
         if changed || seen.is_none() && matches!(self.level(), Level::Si | Level::Ser | Level::Sser) {
-            let message = "could not serialize access due to concurrent update";
-            return Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, message));
+            return Err(concurrent_update());
         }
         Ok(())
     }
@@ -194,12 +215,6 @@ impl World<'_> {
             return Ok(seen);
         }
         self.db.store.read_under_lock(txn, Key(key)).map_err(|error| store_error(&error))
-    }
-
-    /// How strongly a row is locked that gets new values in these columns: UPDATE if others may refer to one of them.
-    pub(crate) fn strength(&self, bound: &BoundTable, mut columns: impl Iterator<Item = usize>) -> LockStrength {
-        let in_key = |position: usize| bound.referable().any(|key| key == position);
-        if columns.any(in_key) { LockStrength::Update } else { LockStrength::NoKeyUpdate }
     }
 }
 

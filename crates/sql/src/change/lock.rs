@@ -4,15 +4,27 @@ use skew_model::Key;
 use skew_model::Level;
 use skew_store::RowLock;
 
+use crate::change::Event;
 use crate::error::{Result, SqlError, SqlState};
-use crate::exec::{LockOutcome, RowRef};
-use crate::ir::{LockStrength, LockWait};
+use crate::exec::{LockOutcome, RowRef, Run, Tuple};
+use crate::ir::{Assignment, LockStrength, LockWait};
+use crate::session::conflict::{concurrent_delete, concurrent_update};
 use crate::session::transaction::store_error;
 use crate::session::{ChoiceKind, Constraints, Granularity};
 use crate::storage::World;
 use crate::storage::locks::{Duration, Mode, ROW_CONFLICTS, Resource, TableMode};
+use crate::storage::table::BoundTable;
 use crate::storage::world::Provisional;
 use crate::types::Datum;
+
+/// What becomes of the lock of a row whose key another transaction has changed: it is another row of the store then.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Moved {
+    /// It is locked where it is now.
+    Follow,
+    /// It is gone.
+    IsGone,
+}
 
 impl World<'_> {
     /// Locks a row as FOR UPDATE and its kind ask.
@@ -34,7 +46,7 @@ impl World<'_> {
                 _ => Err(self.not_available(row)),
             };
         }
-        let outcome = self.lock_and_look(row, strength)?;
+        let outcome = self.lock_and_look(row, strength, Moved::Follow)?;
         if matches!(outcome, LockOutcome::Locked(_)) && matches!(self.level(), Level::Psi | Level::Si) {
             self.see_whole_row(row, strength)?;
         }
@@ -47,7 +59,7 @@ impl World<'_> {
         for key in self.minds(row, strength)?.into_iter().map(Key) {
             let store = &mut self.db.store;
             if !store.may_read_latest(txn, key).map_err(|error| store_error(&error))? {
-                return Err(concurrent("update"));
+                return Err(concurrent_update());
             }
             store.see_latest(txn, key).map_err(|error| store_error(&error))?;
         }
@@ -57,8 +69,17 @@ impl World<'_> {
     /// Locks a row that is about to be written: until the transaction ends where writers lock, and where a key goes that
     /// foreign keys refer to; elsewhere it only waits for those who have locked it explicitly.
     pub(crate) fn lock_to_write(&mut self, row: RowRef, strength: LockStrength) -> Result<LockOutcome> {
+        self.lock_here_or_moved(row, strength, Moved::Follow)
+    }
+
+    /// The same for a row that is to be written only as long as it is where it is: a row that has moved is gone.
+    pub(crate) fn lock_in_place(&mut self, row: RowRef, strength: LockStrength) -> Result<LockOutcome> {
+        self.lock_here_or_moved(row, strength, Moved::IsGone)
+    }
+
+    fn lock_here_or_moved(&mut self, row: RowRef, strength: LockStrength, moved: Moved) -> Result<LockOutcome> {
         if self.writers_lock() {
-            return self.lock_and_look(row, strength);
+            return self.lock_and_look(row, strength, moved);
         }
         let (resource, mode) = (Resource::Row(row.key), Mode::Row(strength));
         let owner = self.owner();
@@ -78,7 +99,7 @@ impl World<'_> {
     }
 
     /// Locks a row until the transaction ends. One that is not there any more stays unlocked.
-    fn lock_and_look(&mut self, row: RowRef, strength: LockStrength) -> Result<LockOutcome> {
+    fn lock_and_look(&mut self, row: RowRef, strength: LockStrength, moved: Moved) -> Result<LockOutcome> {
         let owner = self.owner();
         let mark = self.db.locks.mark(owner);
         let (resource, mode) = (Resource::Row(row.key), Mode::Row(strength));
@@ -95,8 +116,9 @@ impl World<'_> {
             // Where it went it is another row for us, and the same one for whoever follows it.
             if let Some(&(_, place)) = self.db.moved.get(&row.key)
                 && self.level() == Level::Mvrc
+                && moved == Moved::Follow
             {
-                return Ok(match self.lock_and_look(RowRef::seen(row.table, place), strength)? {
+                return Ok(match self.lock_and_look(RowRef::seen(row.table, place), strength, moved)? {
                     LockOutcome::Locked(row) => LockOutcome::Changed(row.newest()),
                     other => other,
                 });
@@ -159,8 +181,8 @@ impl World<'_> {
             let shown = strength == LockStrength::KeyShare || self.db.options.choice == ChoiceKind::Postgres;
             return Ok(LockOutcome::Locked(if shown { row } else { row.newest() }));
         }
-        let what = if self.look(row.key)?.is_none() { "delete" } else { "update" };
-        Err(concurrent(what))
+        let is_deleted = self.look(row.key)?.is_none() && !self.db.moved.contains_key(&row.key);
+        Err(if is_deleted { concurrent_delete() } else { concurrent_update() })
     }
 
     /// Where writers lock whole rows they conflict by rows: what others have changed of one meanwhile has to be seen, even
@@ -241,6 +263,37 @@ impl World<'_> {
         self.db.store.changed_since_snapshot(txn, Key(key)).map_err(|error| store_error(&error))
     }
 
+    /// How strongly a row is locked whose columns get new values: UPDATE if others may refer to one of them.
+    pub(super) fn strength(&self, bound: &BoundTable, mut columns: impl Iterator<Item = usize>) -> LockStrength {
+        let in_key = |position: usize| bound.referable().any(|key| key == position);
+        if columns.any(in_key) { LockStrength::Update } else { LockStrength::NoKeyUpdate }
+    }
+
+    /// How strongly an UPDATE locks a row of a tuple: a key column that gets the value that it has is no change of the key.
+    /// BEFORE triggers may change whatever the statement names.
+    pub(super) fn strength_of_update<'p>(
+        &mut self,
+        bound: &BoundTable,
+        assignments: &'p [Assignment],
+        (row, tuple): (RowRef, &Tuple),
+        run: &mut Run<'p>,
+    ) -> Result<LockStrength> {
+        for assignment in assignments {
+            let position = assignment.column;
+            if !bound.referable().any(|key| key == position) {
+                continue;
+            }
+            if bound.has_before_triggers(Event::Update) || assignment.value.is_volatile() {
+                return Ok(LockStrength::Update);
+            }
+            let new = run.eval(self, &assignment.value, tuple)?;
+            if !self.read_column(row, position)?.is_identical(&new) {
+                return Ok(LockStrength::Update);
+            }
+        }
+        Ok(LockStrength::NoKeyUpdate)
+    }
+
     fn not_available(&self, row: RowRef) -> SqlError {
         let name = self.catalog.relation(row.table).map_or_else(String::new, |relation| relation.name.to_string());
         let message = format!("could not obtain lock on row in relation \"{name}\"");
@@ -248,34 +301,11 @@ impl World<'_> {
     }
 }
 
-fn concurrent(what: &str) -> SqlError {
-    SqlError::new(SqlState::SERIALIZATION_FAILURE, format!("could not serialize access due to concurrent {what}"))
-}
-
-/// Whether two cells hold the same for sure. What cannot be told apart cheaply counts as changed, and is checked again.
+/// Whether two cells hold the same: nothing, or values that nothing can tell apart.
 pub(crate) fn is_same(one: Option<&Datum>, two: Option<&Datum>) -> bool {
     match (one, two) {
         (None, None) => true,
-        (Some(one), Some(two)) => match (one, two) {
-            (Datum::Null, Datum::Null) => true,
-            (Datum::Bool(one), Datum::Bool(two)) => one == two,
-            (Datum::Int(one), Datum::Int(two)) => one == two,
-            (Datum::Float(one), Datum::Float(two)) => one.to_bits() == two.to_bits(),
-            (Datum::Text(one), Datum::Text(two)) => one == two,
-            (Datum::Bytes(one), Datum::Bytes(two)) => one == two,
-            (Datum::Date(one), Datum::Date(two)) => one == two,
-            (Datum::Time(one), Datum::Time(two)) | (Datum::Timestamp(one), Datum::Timestamp(two)) => one == two,
-            (Datum::Uuid(one), Datum::Uuid(two)) => one == two,
-            (Datum::Interval(one), Datum::Interval(two)) => one == two,
-            (Datum::Numeric(one), Datum::Numeric(two)) => std::sync::Arc::ptr_eq(one, two) || one == two,
-            (Datum::Array(one), Datum::Array(two)) => {
-                one.items.len() == two.items.len()
-                    && one.items.iter().zip(&two.items).all(|(one, two)| is_same(Some(one), Some(two)))
-            }
-            (Datum::Jsonb(one), Datum::Jsonb(two)) => std::sync::Arc::ptr_eq(one, two),
-            (Datum::Enum(one), Datum::Enum(two)) => one.ty == two.ty && one.order == two.order,
-            _ => false,
-        },
+        (Some(one), Some(two)) => one.is_identical(two),
         _ => false,
     }
 }

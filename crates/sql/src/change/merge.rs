@@ -1,13 +1,16 @@
 //! MERGE.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashSet;
 
 use crate::change::{Check, Done, Event};
 use crate::error::{Result, SqlError, SqlState};
-use crate::exec::{LockOutcome, Run, Slot};
+use crate::exec::{LockOutcome, Run, Slot, Tuple};
 use crate::ir::{LockStrength, Merge, MergeAction};
 use crate::storage::World;
 use crate::storage::locks::TableMode;
+use crate::storage::table::BoundTable;
 use crate::types::Datum;
 
 impl World<'_> {
@@ -22,67 +25,99 @@ impl World<'_> {
         let mut touched = FxHashSet::default();
         for tuple in run.tuples(self, &merge.input)? {
             self.check()?;
-            let mut target = match tuple.slot(0) {
-                Slot::Row(row) => Some(*row),
-                _ => None,
-            };
-            let mut tuple = tuple;
-            if let Some(row) = target {
-                self.must_be_undisturbed(row, Event::Update)?;
-                match self.lock_to_write(row, LockStrength::Update)? {
-                    LockOutcome::Locked(row) => {
-                        tuple.set(0, Slot::Row(row));
-                        target = Some(row);
-                    }
-                    LockOutcome::Changed(row) => {
-                        tuple.set(0, Slot::Row(row));
-                        target = Some(row);
-                        let Some(again) = run.recheck(self, &merge.input, &tuple)? else { continue };
-                        tuple = again;
-                    }
-                    LockOutcome::Skipped | LockOutcome::Gone => continue,
-                }
-            }
-            for clause in merge.clauses.iter().filter(|clause| clause.matched == target.is_some()) {
-                if let Some(condition) = &clause.condition
-                    && !run.is_true(self, condition, &tuple)?
-                {
-                    continue;
-                }
-                let (row, action) = (target, &clause.action);
-                if let (Some(row), MergeAction::Update(_) | MergeAction::Delete) = (row, action)
-                    && !touched.insert(row.key)
-                {
-                    let message = "MERGE command cannot affect row a second time";
-                    let hint = "Ensure that not more than one source row matches any one target row.";
-                    return Err(SqlError::new(SqlState::CARDINALITY_VIOLATION, message).hint(hint));
-                }
-                let changed = match (action, row) {
-                    (MergeAction::Delete, Some(row)) => self.delete_one(&bound, row, checks)?,
-                    (MergeAction::Update(assignments), Some(row)) => {
-                        let mut changes = Vec::with_capacity(assignments.len());
-                        for assignment in assignments {
-                            changes.push((assignment.column, run.eval(self, &assignment.value, &tuple)?));
-                        }
-                        self.update_one(&bound, row, changes, checks)?.is_some()
-                    }
-                    (MergeAction::Insert(assignments), None) => {
-                        let mut values = vec![Datum::Null; bound.table().columns.len()];
-                        for assignment in assignments {
-                            values[assignment.column] = run.eval(self, &assignment.value, &tuple)?;
-                        }
-                        self.insert_one(&bound, values, checks)?.is_some()
-                    }
-                    _ => false,
-                };
-                done.count += u64::from(changed);
-                break;
-            }
+            let changed = self.merge_tuple(merge, &bound, tuple, &mut touched, run, checks)?;
+            done.count += u64::from(changed);
         }
         for (event, columns) in events.iter().rev() {
             self.fire_after_statement(&bound, *event, columns, checks)?;
         }
         Ok(done)
+    }
+
+    /// Does what the first clause says whose condition holds; says whether a row was changed by it.
+    ///
+    /// The row is locked when it is known what is to be done with it. If it had changed before, the clauses are looked at
+    /// once more; a row that is gone, or no longer matches, makes the source's row one without a match.
+    fn merge_tuple<'p>(
+        &mut self,
+        merge: &'p Merge,
+        bound: &Arc<BoundTable>,
+        mut tuple: Tuple,
+        touched: &mut FxHashSet<u32>,
+        run: &mut Run<'p>,
+        checks: &mut Vec<Check>,
+    ) -> Result<bool> {
+        let mut alone = tuple.clone();
+        alone.set(0, Slot::Missing);
+        let mut held = None;
+        while let &Slot::Row(row) = tuple.slot(0) {
+            self.must_be_undisturbed(row, Event::Update)?;
+            let action = self.merge_action(merge, true, &tuple, run)?;
+            let strength = match action {
+                Some(MergeAction::Delete) => LockStrength::Update,
+                Some(MergeAction::Update(assignments)) => {
+                    self.strength_of_update(bound, assignments, (row, &tuple), run)?
+                }
+                _ => return Ok(false),
+            };
+            if touched.contains(&row.key) {
+                let message = "MERGE command cannot affect row a second time";
+                let hint = "Ensure that not more than one source row matches any one target row.";
+                return Err(SqlError::new(SqlState::CARDINALITY_VIOLATION, message).hint(hint));
+            }
+            let outcome = match held >= Some(strength) {
+                true => LockOutcome::Locked(row),
+                false => self.lock_to_write(row, strength)?,
+            };
+            match outcome {
+                LockOutcome::Changed(newest) if held.is_none() => {
+                    held = Some(strength);
+                    tuple.set(0, Slot::Row(newest));
+                    tuple = run.recheck(self, &merge.input, &tuple)?.unwrap_or_else(|| alone.clone());
+                }
+                // The lock that is held has kept others from changing the row once more.
+                LockOutcome::Locked(locked) | LockOutcome::Changed(locked) => {
+                    touched.insert(row.key);
+                    tuple.set(0, Slot::Row(locked));
+                    let Some(MergeAction::Update(assignments)) = action else {
+                        return self.delete_one(bound, locked, checks);
+                    };
+                    let mut changes = Vec::with_capacity(assignments.len());
+                    for assignment in assignments {
+                        changes.push((assignment.column, run.eval(self, &assignment.value, &tuple)?));
+                    }
+                    return Ok(self.update_one(bound, locked, changes, checks)?.is_some());
+                }
+                LockOutcome::Skipped | LockOutcome::Gone => tuple = alone.clone(),
+            }
+        }
+        let Some(MergeAction::Insert(assignments)) = self.merge_action(merge, false, &alone, run)? else {
+            return Ok(false);
+        };
+        let mut values = vec![Datum::Null; bound.table().columns.len()];
+        for assignment in assignments {
+            values[assignment.column] = run.eval(self, &assignment.value, &alone)?;
+        }
+        Ok(self.insert_one(bound, values, checks)?.is_some())
+    }
+
+    fn merge_action<'p>(
+        &mut self,
+        merge: &'p Merge,
+        matched: bool,
+        tuple: &Tuple,
+        run: &mut Run<'p>,
+    ) -> Result<Option<&'p MergeAction>> {
+        for clause in merge.clauses.iter().filter(|clause| clause.matched == matched) {
+            let holds = match &clause.condition {
+                Some(condition) => run.is_true(self, condition, tuple)?,
+                None => true,
+            };
+            if holds {
+                return Ok(Some(&clause.action));
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -54,6 +54,12 @@ impl BoundTable {
     pub(crate) fn has_row_triggers(&self, event: Event) -> bool {
         self.table().triggers.iter().any(|trigger| trigger.each_row && fires(trigger, event))
     }
+
+    /// Whether row triggers fire before an event.
+    pub(crate) fn has_before_triggers(&self, event: Event) -> bool {
+        let mut triggers = self.table().triggers.iter();
+        triggers.any(|trigger| trigger.each_row && trigger.when == TriggerTime::Before && fires(trigger, event))
+    }
 }
 
 impl World<'_> {

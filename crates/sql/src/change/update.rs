@@ -9,7 +9,7 @@ use crate::change::spans::Meanwhile;
 use crate::change::{Changed, Check, Done, Event};
 use crate::error::{Result, SqlError};
 use crate::exec::{LockOutcome, RowRef, Run, Slot, Tuple};
-use crate::ir::{LockStrength, Plan, Update};
+use crate::ir::{Assignment, LockStrength, Plan, Update};
 use crate::storage::World;
 use crate::storage::locks::TableMode;
 use crate::storage::table::BoundTable;
@@ -18,6 +18,22 @@ use crate::types::Datum;
 
 /// Cells that a statement has seen.
 type Cells = (FxHashMap<u32, Option<Datum>>, FxHashMap<u32, Provisional>);
+
+/// What is done to the rows that a statement finds.
+#[derive(Clone, Copy)]
+pub(super) enum Changing<'p> {
+    Update(&'p [Assignment]),
+    Delete,
+}
+
+impl Changing<'_> {
+    fn event(self) -> Event {
+        match self {
+            Changing::Update(_) => Event::Update,
+            Changing::Delete => Event::Delete,
+        }
+    }
+}
 
 impl World<'_> {
     pub(super) fn update<'p>(
@@ -30,9 +46,9 @@ impl World<'_> {
         let bound = self.bound_table(update.table)?;
         let columns: Vec<usize> = update.assignments.iter().map(|assignment| assignment.column).collect();
         self.fire_before_statement(&bound, Event::Update, &columns)?;
-        let strength = self.strength(&bound, columns.iter().copied());
         let mut planned = Vec::new();
-        for (row, tuple) in self.rows_to_change(&update.input, strength, Event::Update, run)? {
+        let how = Changing::Update(&update.assignments);
+        for (row, tuple) in self.rows_to_change(&bound, &update.input, how, run)? {
             let mut changes = Vec::with_capacity(update.assignments.len());
             for assignment in &update.assignments {
                 changes.push((assignment.column, run.eval(self, &assignment.value, &tuple)?));
@@ -64,14 +80,14 @@ impl World<'_> {
     /// The rows that a plan's first slot leads to, each once, locked and checked again if they had changed meanwhile.
     pub(super) fn rows_to_change<'p>(
         &mut self,
+        bound: &BoundTable,
         input: &'p Plan,
-        strength: LockStrength,
-        event: Event,
+        how: Changing<'p>,
         run: &mut Run<'p>,
     ) -> Result<Vec<(RowRef, Tuple)>> {
         let mut seen = FxHashSet::default();
         let mut rows = Vec::new();
-        for mut tuple in run.tuples(self, input)? {
+        for tuple in run.tuples(self, input)? {
             let &Slot::Row(row) = tuple.slot(0) else {
                 return Err(SqlError::unsupported("a change of something that is no row of a table"));
             };
@@ -79,22 +95,47 @@ impl World<'_> {
                 continue;
             }
             self.check()?;
-            self.must_be_undisturbed(row, event)?;
-            match self.lock_to_write(row, strength)? {
-                LockOutcome::Locked(row) => {
-                    tuple.set(0, Slot::Row(row));
-                    rows.push((row, tuple));
-                }
-                LockOutcome::Changed(row) => {
-                    tuple.set(0, Slot::Row(row));
-                    if let Some(tuple) = run.recheck(self, input, &tuple)? {
-                        rows.push((row, tuple));
-                    }
-                }
-                LockOutcome::Skipped | LockOutcome::Gone => {}
-            }
+            self.must_be_undisturbed(row, how.event())?;
+            rows.extend(self.lock_tuple(bound, input, how, tuple, run)?);
         }
         Ok(rows)
+    }
+
+    /// Locks the row in a tuple's first slot: the row and the tuple as they are then, or nothing if the tuple no longer
+    /// qualifies. How strongly depends on what the row becomes, which is another thing after a change.
+    fn lock_tuple<'p>(
+        &mut self,
+        bound: &BoundTable,
+        input: &'p Plan,
+        how: Changing<'p>,
+        mut tuple: Tuple,
+        run: &mut Run<'p>,
+    ) -> Result<Option<(RowRef, Tuple)>> {
+        let mut held = None;
+        loop {
+            let &Slot::Row(row) = tuple.slot(0) else { return Ok(None) };
+            let strength = match how {
+                Changing::Update(assignments) => self.strength_of_update(bound, assignments, (row, &tuple), run)?,
+                Changing::Delete => LockStrength::Update,
+            };
+            if held >= Some(strength) {
+                return Ok(Some((row, tuple)));
+            }
+            match self.lock_to_write(row, strength)? {
+                LockOutcome::Changed(row) if held.is_none() => {
+                    held = Some(strength);
+                    tuple.set(0, Slot::Row(row));
+                    let Some(again) = run.recheck(self, input, &tuple)? else { return Ok(None) };
+                    tuple = again;
+                }
+                // The lock that is held has kept others from changing it once more.
+                LockOutcome::Locked(row) | LockOutcome::Changed(row) => {
+                    tuple.set(0, Slot::Row(row));
+                    return Ok(Some((row, tuple)));
+                }
+                LockOutcome::Skipped | LockOutcome::Gone => return Ok(None),
+            }
+        }
     }
 
     /// Changes one row; nothing if a trigger says so.

@@ -49,7 +49,7 @@ impl SessionState {
                 self.restore(&mut transaction);
                 state.locks.release_transaction(self.identity.owner);
                 state.changed();
-                return Err(commit_error(&error));
+                return Err(store_error(&error));
             }
         }
         if let Some(catalog) = transaction.catalog.take() {
@@ -161,15 +161,5 @@ impl SessionState {
         if !rolled_back {
             self.cursors.values_mut().for_each(|cursor| cursor.committed = true);
         }
-    }
-}
-
-fn commit_error(error: &skew_store::Error) -> SqlError {
-    match error {
-        skew_store::Error::Serialization { .. } => {
-            let message = "could not serialize access due to read/write dependencies among transactions";
-            SqlError::new(SqlState::SERIALIZATION_FAILURE, message).hint("The transaction might succeed if retried.")
-        }
-        other => store_error(other),
     }
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use skew_model::{Level, SessionId, TxnId};
-use skew_store::{Error as StoreError, Mark, Reads};
+use skew_store::{Error as StoreError, Mark, Reads, Refusal};
 
 use crate::catalog::{Catalog, Oid};
 use crate::change::foreign_keys::Deferred;
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Settings;
 use crate::session::Options;
+use crate::session::conflict::{concurrent_update, dependencies};
 use crate::session::database::{Held, State};
 use crate::storage::locks::{LockMark, Owner};
 
@@ -105,6 +106,8 @@ pub(crate) struct Savepoint {
     pub(crate) settings: Arc<Settings>,
     pub(crate) deferred: usize,
     pub(crate) notifications: usize,
+    /// READ ONLY as it was: what SET TRANSACTION says after the savepoint ends with it.
+    pub(crate) read_only: bool,
 }
 
 /// A connection's number as the store's session and as the owner of locks.
@@ -157,6 +160,7 @@ impl Transaction {
             settings: settings.clone(),
             deferred: self.deferred.len(),
             notifications: self.notifications.len(),
+            read_only: self.read_only,
         });
         Ok(())
     }
@@ -176,10 +180,7 @@ impl Transaction {
                 state.store.rollback_to(id, mark).map_err(|error| store_error(&error))?;
                 state.forget_moves(id);
             }
-            (Some(_), _) => {
-                let message = "could not serialize access due to concurrent update";
-                return Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, message));
-            }
+            (Some(_), _) => return Err(concurrent_update()),
             (None, _) => {}
         }
         state.locks.release_since(owner, savepoint.locks);
@@ -188,9 +189,26 @@ impl Transaction {
         *settings = savepoint.settings.clone();
         self.deferred.truncate(savepoint.deferred);
         self.notifications.truncate(savepoint.notifications);
+        self.read_only = savepoint.read_only;
         self.failed = false;
         state.changed();
         Ok(())
+    }
+
+    /// Forgets the savepoint at this place of the list, and those after it.
+    pub(crate) fn release(&mut self, at: usize) {
+        if let Some(savepoint) = self.savepoints.get(at) {
+            self.read_only = savepoint.read_only;
+        }
+        self.savepoints.truncate(at);
+    }
+
+    /// Adds a NOTIFY; the same one twice in a transaction is sent once.
+    pub(crate) fn notify(&mut self, channel: &str, payload: &str) {
+        let is_known = self.notifications.iter().any(|(known, said)| known == channel && said == payload);
+        if !is_known {
+            self.notifications.push((channel.to_owned(), payload.to_owned()));
+        }
     }
 
     /// The place of the last savepoint with this name.
@@ -204,10 +222,8 @@ impl Transaction {
 /// The store's error as PostgreSQL would word it.
 pub(crate) fn store_error(error: &StoreError) -> SqlError {
     match error {
-        StoreError::Serialization { .. } => {
-            let message = "could not serialize access due to concurrent update";
-            SqlError::new(SqlState::SERIALIZATION_FAILURE, message).hint("The transaction might succeed if retried.")
-        }
+        StoreError::Serialization { why: Refusal::Conflict, .. } => concurrent_update(),
+        StoreError::Serialization { why: Refusal::Dependencies(moment), .. } => dependencies(*moment),
         StoreError::Deadlock { .. } => deadlock(),
         StoreError::Finished { .. } => {
             let message = "current transaction is aborted, commands ignored until end of transaction block";

@@ -87,13 +87,19 @@ impl World<'_> {
             self.keep_view(row.key, row)?;
             self.write(row.key, Some(list(new.clone())))?;
         } else {
+            let mut written = 0;
             for (position, value) in changes {
-                if table.clustered.contains(position) {
+                let is_kept = |position: usize| self.keeps_key(bound, position) && old[position].is_identical(value);
+                if table.clustered.contains(position) || is_kept(*position) {
                     continue;
                 }
                 let cell = self.cell_key(table, row.key, table.columns[*position].cell);
                 self.keep_view(cell, row)?;
                 self.write(cell, Some(value.clone()))?;
+                written += 1;
+            }
+            if written == 0 {
+                self.renew_unchanged(bound, row, &old)?;
             }
             self.renew_locked(row)?;
         }
@@ -106,6 +112,28 @@ impl World<'_> {
         }
         self.wrote();
         Ok(row)
+    }
+
+    /// Whether a column that is assigned its own value is left alone: PostgreSQL asks whether a key has changed, and a
+    /// transaction that keeps the key there does not mind a version with the same one.
+    fn keeps_key(&self, bound: &BoundTable, position: usize) -> bool {
+        self.db.options.choice == ChoiceKind::Postgres && bound.referable().any(|key| key == position)
+    }
+
+    /// In PostgreSQL an update that changes nothing makes a new version too: some cell that is no part of a key shows it.
+    fn renew_unchanged(&mut self, bound: &BoundTable, row: RowRef, old: &[Datum]) -> Result<()> {
+        let table = bound.table();
+        let mut others = (0..table.columns.len()).filter(|&at| {
+            !table.columns[at].dropped && !table.clustered.contains(&at) && !bound.referable().any(|key| key == at)
+        });
+        if self.db.options.choice == ChoiceKind::Postgres
+            && let Some(position) = others.next()
+        {
+            let cell = self.cell_key(table, row.key, table.columns[position].cell);
+            self.keep_view(cell, row)?;
+            self.write(cell, Some(old[position].clone()))?;
+        }
+        Ok(())
     }
 
     /// In PostgreSQL who changes a row that it has locked FOR UPDATE makes a version that counts as one with another key,

@@ -23,6 +23,7 @@ pub mod compare;
 pub mod datetime;
 pub mod datum;
 pub mod encode;
+mod identity;
 pub mod io;
 pub mod json;
 pub mod kind;

@@ -4,7 +4,7 @@
 use skew_model::Level;
 use skew_store::choice::{Choice, Point};
 use skew_store::strategies::Random;
-use skew_store::{Config, Database, Db, Ended, Error, Failure, Run, run};
+use skew_store::{Config, Database, Db, Ended, Error, Failure, Refusal, Run, run};
 
 fn made(level: Level, program: impl FnOnce(Db) + 'static) -> Run {
     run(&Config::new(level), Box::new(Random::new(1)), program)
@@ -89,7 +89,7 @@ fn a_refused_transaction_stays_refused() {
     first.commit().expect("nobody else has written x");
     let error = second.write("x", 2).and_then(|()| second.read::<i64>("x").map(|_| ()));
     let error = error.and_then(|()| second.write("y", 2)).expect_err("x was written meanwhile");
-    assert_eq!(error, Error::Serialization { key: "x".to_owned() });
+    assert_eq!(error, Error::Serialization { key: "x".to_owned(), why: Refusal::Conflict });
     assert_eq!(second.read::<i64>("x"), Err(Error::Finished { how: Ended::Refused }));
     assert_eq!(second.commit(), Err(Error::Finished { how: Ended::Refused }));
     is_usable(&db);
