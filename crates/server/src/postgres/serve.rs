@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use skew_sql::error::{SqlError, SqlState};
-use skew_sql::session::{Cancel, Client};
+use skew_sql::session::{Cancel, Client, DeadlockCheck};
 
 use crate::databases::Databases;
 use crate::hangup::Hangups;
@@ -107,6 +107,7 @@ fn client(shared: &Shared, introduction: Introduction, waiting: Waiting, sink: &
         cluster,
         label: None,
         clock: None,
+        deadlocks: DeadlockCheck::AfterTimeout,
     }
 }
 

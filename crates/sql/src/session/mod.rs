@@ -14,6 +14,7 @@ mod binding;
 pub(crate) mod changes;
 pub(crate) mod choices;
 pub mod clock;
+pub(crate) mod conflict;
 pub mod connection;
 pub mod control;
 pub(crate) mod copy;
@@ -135,6 +136,17 @@ pub struct Client {
     /// When its next transaction begins, in microseconds since 2000-01-01 UTC; time stands still in it, and the one after it
     /// begins a second later. `None`: it is what the clock on the wall says.
     pub clock: Option<i64>,
+    /// When a statement that waits for a lock looks for a deadlock, where Skew does as PostgreSQL does.
+    pub deadlocks: DeadlockCheck,
+}
+
+/// When a statement that waits for a lock looks for a deadlock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DeadlockCheck {
+    /// When it begins to wait: the request that closes the circle is the victim, on every machine.
+    AtOnce,
+    /// When it has waited for `deadlock_timeout`, as in PostgreSQL: by the clock on the wall.
+    AfterTimeout,
 }
 
 /// The databases beside a connection's own: for CREATE DATABASE, DROP DATABASE and `pg_database`.
@@ -186,6 +198,7 @@ impl Client {
             // What threads have if nobody says.
             stack: 2 << 20,
             clock: None,
+            deadlocks: DeadlockCheck::AtOnce,
         }
     }
 }

@@ -54,7 +54,12 @@ const PARAMETERS: &[Parameter] = &[
     parameter("cursor_tuple_fraction", "0.1", Kind::Text, "Accepted."),
     parameter("data_checksums", "off", Kind::Fixed, "Accepted."),
     reported("DateStyle", "ISO, MDY", Kind::Text, "How dates are shown and read."),
-    parameter("deadlock_timeout", "1s", Kind::Time, "Accepted: deadlocks are found at once."),
+    parameter(
+        "deadlock_timeout",
+        "1s",
+        Kind::Time,
+        "With the choice of PostgreSQL: how long a statement waits for a lock before it looks for a deadlock.",
+    ),
     parameter("default_table_access_method", "heap", Kind::Text, "Accepted."),
     parameter("default_tablespace", "", Kind::Text, "Accepted."),
     parameter("default_text_search_config", "pg_catalog.english", Kind::Text, "Accepted."),
@@ -137,6 +142,7 @@ pub(crate) struct Ready {
     pub(crate) lock_timeout: u64,
     pub(crate) idle_in_transaction_timeout: u64,
     pub(crate) idle_session_timeout: u64,
+    pub(crate) deadlock_timeout: u64,
     pub(crate) isolation: Isolation,
     pub(crate) read_only: bool,
     pub(crate) deferrable: bool,
@@ -150,6 +156,7 @@ impl Default for Ready {
             lock_timeout: 0,
             idle_in_transaction_timeout: 0,
             idle_session_timeout: 0,
+            deadlock_timeout: 1000,
             isolation,
             read_only: false,
             deferrable: false,
@@ -165,6 +172,7 @@ impl Ready {
             "lock_timeout" => self.lock_timeout = time(),
             "idle_in_transaction_session_timeout" => self.idle_in_transaction_timeout = time(),
             "idle_session_timeout" => self.idle_session_timeout = time(),
+            "deadlock_timeout" => self.deadlock_timeout = time(),
             "default_transaction_isolation" => {
                 self.isolation = Isolation::named(value).unwrap_or(Isolation::ReadCommitted);
             }

@@ -2,8 +2,8 @@
 //!
 //! Rows, tables and advisory keys are locked by a connection until its transaction ends (session-level advisory locks:
 //! until they are given back). Whoever asks for a lock queues behind those who asked before, as in PostgreSQL, and may
-//! also wait for another connection's transaction to end (a unique key that it has inserted). A request that would close
-//! a circle of waiting is a deadlock, found at once.
+//! also wait for another connection's transaction to end (a unique key that it has inserted). Connections that wait for
+//! each other in a circle are in a deadlock; a waiter asks for it when it is time.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -115,8 +115,6 @@ pub enum Asked {
     Granted,
     /// Somebody else holds it, or asked before.
     Wait,
-    /// Waiting would never end.
-    Deadlock,
 }
 
 /// A place in the list of locks that a transaction has taken, to come back to.
@@ -177,10 +175,6 @@ impl Locks {
                 self.strong += usize::from(mode.is_strong());
             }
             self.waiting.insert(owner, waiting);
-        }
-        if self.waits_for_itself(owner) {
-            self.stop_waiting(owner);
-            return Asked::Deadlock;
         }
         Asked::Wait
     }
@@ -310,18 +304,69 @@ impl Locks {
         blockers
     }
 
-    fn waits_for_itself(&self, owner: Owner) -> bool {
-        let mut seen = FxHashSet::default();
-        let mut open = self.blockers_of(owner);
-        while let Some(next) = open.pop() {
-            if next == owner {
+    /// Whether the connection waits for itself, through others: waiting would never end.
+    pub fn is_in_deadlock(&self, owner: Owner) -> bool {
+        self.circle_of(owner).is_some()
+    }
+
+    /// Whether the connection waits for a table or an advisory lock that another waiter of the same one cannot get before
+    /// the connection gives it up. PostgreSQL sees this without waiting.
+    pub fn is_in_deadlock_here(&self, owner: Owner) -> bool {
+        let Some(Waiting::Lock(resource @ (Resource::Table(_) | Resource::Advisory(_)), mode)) =
+            self.waiting.get(&owner)
+        else {
+            return false;
+        };
+        let Some(entry) = self.entries.get(resource) else { return false };
+        let excludes = |holder: Owner, asked: Mode| {
+            entry.holds.iter().any(|hold| hold.owner == holder && hold.mode.conflicts(asked))
+        };
+        entry.queue.iter().any(|(other, asked)| *other != owner && excludes(owner, *asked) && excludes(*other, *mode))
+    }
+
+    /// Ends a deadlock in which a connection waits only because another one has asked before it: it goes first then. Says
+    /// whether there was one. As in PostgreSQL the last such place of the circle is tried first.
+    pub fn reorder_queues(&mut self, owner: Owner) -> bool {
+        let Some(circle) = self.circle_of(owner) else { return false };
+        for at in (0..circle.len()).rev() {
+            let (waiter, blocker) = (circle[at], circle[(at + 1) % circle.len()]);
+            let Some(Waiting::Lock(resource @ (Resource::Table(_) | Resource::Advisory(_)), mode)) =
+                self.waiting.get(&waiter).cloned()
+            else {
+                continue;
+            };
+            let Some(entry) = self.entries.get_mut(&resource) else { continue };
+            if entry.holds.iter().any(|hold| hold.owner == blocker && hold.mode.conflicts(mode)) {
+                continue;
+            }
+            let before = entry.queue.clone();
+            let place = |owner: Owner| before.iter().position(|(queued, _)| *queued == owner);
+            let (Some(from), Some(to)) = (place(waiter), place(blocker)) else { continue };
+            let moved = entry.queue.remove(from);
+            entry.queue.insert(to.min(from), moved);
+            if before.iter().all(|(queued, _)| !self.is_in_deadlock(*queued)) {
                 return true;
             }
-            if seen.insert(next) {
-                open.extend(self.blockers_of(next));
+            if let Some(entry) = self.entries.get_mut(&resource) {
+                entry.queue = before;
             }
         }
         false
+    }
+
+    /// The connections of a circle of waiting, each waiting for the next one, beginning with this one.
+    fn circle_of(&self, owner: Owner) -> Option<Vec<Owner>> {
+        let mut seen = FxHashSet::default();
+        let mut path = vec![(owner, self.blockers_of(owner))];
+        while let Some((_, open)) = path.last_mut() {
+            match open.pop() {
+                Some(next) if next == owner => return Some(path.into_iter().map(|(owner, _)| owner).collect()),
+                Some(next) if seen.insert(next) => path.push((next, self.blockers_of(next))),
+                Some(_) => {}
+                None => _ = path.pop(),
+            }
+        }
+        None
     }
 
     fn release(&mut self, owner: Owner, resource: &Resource, mode: Mode, duration: Duration) -> bool {

@@ -15,10 +15,11 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{RowRef, RowVersion};
 use crate::ir::{Plan, TableUse};
 use crate::plpgsql::Site;
-use crate::session::ChoiceKind;
+use crate::session::conflict::concurrent_update;
 use crate::session::connection::SessionState;
 use crate::session::database::Held;
 use crate::session::transaction::{deadlock, store_error};
+use crate::session::{ChoiceKind, DeadlockCheck};
 use crate::storage::locks::{self, Asked, Mode, Owner, Resource, TableMode};
 use crate::storage::look::Stake;
 use crate::storage::table::BoundTable;
@@ -386,8 +387,7 @@ impl<'a> World<'a> {
         let value = value.map_err(|error| store_error(&error))?;
         // A lock is worth nothing to who cannot see what it protects: its level, or what it has read before, is in the way.
         if newest && !is_same(value.as_ref(), self.look(key)?.as_ref()) {
-            let message = "could not serialize access due to concurrent update";
-            return Err(SqlError::new(SqlState::SERIALIZATION_FAILURE, message));
+            return Err(concurrent_update());
         }
         let cache = if newest { &mut self.under_lock } else { &mut self.cells };
         cache.insert(key, value.clone());
@@ -468,16 +468,25 @@ impl<'a> World<'a> {
     fn wait_until(&mut self, mut ask: impl FnMut(&mut Held<'_>) -> Asked) -> Result<()> {
         let owner = self.owner();
         let mut limit = None;
+        let mut deadlock_check = None;
         loop {
-            match ask(&mut self.db) {
-                Asked::Granted => return Ok(()),
-                Asked::Deadlock => return Err(deadlock()),
-                Asked::Wait => {}
+            if ask(&mut self.db) == Asked::Granted {
+                return Ok(());
             }
             limit = limit.or_else(|| after(self.session.settings.ready.lock_timeout));
+            let check = deadlock_check.get_or_insert_with(|| self.first_deadlock_check());
             let now = Instant::now();
-            let left =
-                [limit, budget::deadline()].into_iter().flatten().map(|end| end.saturating_duration_since(now)).min();
+            if self.db.locks.is_in_deadlock_here(owner) || check.is_due(now) && self.db.locks.is_in_deadlock(owner) {
+                if self.db.locks.reorder_queues(owner) {
+                    self.db.changed();
+                    continue;
+                }
+                self.db.locks.stop_waiting(owner);
+                self.db.changed();
+                return Err(deadlock());
+            }
+            let ends = [limit, budget::deadline(), check.time()].into_iter().flatten();
+            let left = ends.map(|end| end.saturating_duration_since(now)).min();
             self.db.sleep(&self.session.client, left.unwrap_or(LONGEST_SLEEP).min(LONGEST_SLEEP));
             let given_up = self.interrupted().err().or_else(|| {
                 let late = limit.is_some_and(|limit| Instant::now() >= limit);
@@ -489,6 +498,18 @@ impl<'a> World<'a> {
                 self.db.changed();
                 return Err(error);
             }
+        }
+    }
+
+    /// PostgreSQL looks once whether a waiter is in a deadlock, after it has waited for `deadlock_timeout`: of several
+    /// waiters in a circle the first whose time is up is the victim. Elsewhere the request that closes the circle is.
+    fn first_deadlock_check(&self) -> NextCheck {
+        match (self.db.options.choice, self.session.client.deadlocks) {
+            (ChoiceKind::Postgres, DeadlockCheck::AfterTimeout) => {
+                let patience = Duration::from_millis(self.session.settings.ready.deadlock_timeout);
+                NextCheck::OnceAt(Instant::now() + patience)
+            }
+            _ => NextCheck::Now,
         }
     }
 
@@ -562,6 +583,34 @@ impl<'a> World<'a> {
         };
         self.bound.insert(oid, bound.clone());
         Ok(bound)
+    }
+}
+
+/// When a waiter looks whether it is in a deadlock.
+enum NextCheck {
+    /// Whenever it has asked.
+    Now,
+    OnceAt(Instant),
+    Never,
+}
+
+impl NextCheck {
+    fn is_due(&mut self, now: Instant) -> bool {
+        match self {
+            NextCheck::Now => true,
+            NextCheck::OnceAt(at) if now >= *at => {
+                *self = NextCheck::Never;
+                true
+            }
+            NextCheck::OnceAt(_) | NextCheck::Never => false,
+        }
+    }
+
+    fn time(&self) -> Option<Instant> {
+        match self {
+            NextCheck::OnceAt(at) => Some(*at),
+            NextCheck::Now | NextCheck::Never => None,
+        }
     }
 }
 
