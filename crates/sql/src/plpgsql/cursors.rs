@@ -39,6 +39,7 @@ impl Machine<'_, '_> {
             holds: false,
             forward_only: scroll == Some(false),
             committed: false,
+            depth: self.world.session.cursor_depth(),
         };
         self.world.session.cursors.insert(name.clone(), opened);
         self.put(cursor, Datum::text(name));

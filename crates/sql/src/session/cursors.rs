@@ -22,6 +22,8 @@ pub(crate) struct Cursor {
     pub(crate) forward_only: bool,
     /// Whether its transaction has committed.
     pub(crate) committed: bool,
+    /// How many savepoints were there when it was declared: it goes with those that are rolled back.
+    pub(crate) depth: usize,
 }
 
 impl Cursor {
@@ -78,6 +80,22 @@ impl SessionState {
             return Ok(Outcome::Done(format!("MOVE {}", rows.len())));
         }
         Ok(Outcome::Rows { columns: cursor.columns.clone(), rows, tag: "FETCH".to_owned() })
+    }
+
+    /// How many savepoints a cursor would depend on that is declared now.
+    pub(crate) fn cursor_depth(&self) -> usize {
+        self.transaction.as_ref().map_or(0, |transaction| transaction.savepoints.len())
+    }
+
+    /// The savepoint at this place was come back to: the cursors that were declared since are gone. Others stay where they
+    /// are, however far they have been fetched from.
+    pub(crate) fn drop_cursors(&mut self, place: usize) {
+        self.cursors.retain(|_, cursor| cursor.committed || cursor.depth <= place);
+    }
+
+    /// The savepoint at this place was released: its cursors depend on what was there before it.
+    pub(crate) fn keep_cursors(&mut self, place: usize) {
+        self.cursors.values_mut().for_each(|cursor| cursor.depth = cursor.depth.min(place));
     }
 
     /// CLOSE

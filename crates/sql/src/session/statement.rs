@@ -12,7 +12,7 @@ use crate::session::connection::Connection;
 use crate::session::cursors::Cursor;
 use crate::session::prepare::innermost;
 use crate::session::settings;
-use crate::session::transaction::{Block, Isolation};
+use crate::session::transaction::{Block, Isolation, Transaction};
 use crate::session::{Outcome, Prepared, describe};
 use crate::storage::World;
 use crate::storage::locks::{Duration, Mode, Resource, TableMode};
@@ -208,7 +208,7 @@ impl World<'_> {
             }
             Statement::Notify { channel, payload } => {
                 let transaction = self.session.transaction(&self.db);
-                transaction.notifications.push((channel.clone(), payload.clone()));
+                transaction.notify(channel, payload);
                 done("NOTIFY")
             }
             Statement::Prepare { name, types, statement, text } => self.prepare_named(name, types, statement, text),
@@ -282,22 +282,33 @@ impl World<'_> {
             match mode {
                 TransactionMode::Isolation(named) => {
                     let isolation = isolation(*named);
-                    if transaction.id.is_some() && transaction.isolation != isolation {
-                        let message = "SET TRANSACTION ISOLATION LEVEL must be called before any query";
-                        return Err(SqlError::new(SqlState::ACTIVE_SQL_TRANSACTION, message));
+                    if transaction.isolation != isolation {
+                        too_late(
+                            transaction.id.is_some(),
+                            "SET TRANSACTION ISOLATION LEVEL must be called before any query",
+                        )?;
+                        let message = "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction";
+                        too_late(!transaction.savepoints.is_empty(), message)?;
                     }
                     transaction.isolation = isolation;
                     transaction.level = isolation.level(&options);
                 }
                 TransactionMode::ReadOnly => transaction.read_only = true,
                 TransactionMode::ReadWrite => {
-                    if transaction.read_only && transaction.id.is_some() {
-                        let message = "transaction read-write mode must be set before any query";
-                        return Err(SqlError::new(SqlState::ACTIVE_SQL_TRANSACTION, message));
+                    if transaction.read_only {
+                        let message = "cannot set transaction read-write mode inside a read-only transaction";
+                        too_late(!transaction.savepoints.is_empty(), message)?;
+                        too_late(transaction.id.is_some(), "transaction read-write mode must be set before any query")?;
                     }
                     transaction.read_only = false;
                 }
-                TransactionMode::Deferrable(deferrable) => transaction.deferrable = *deferrable,
+                TransactionMode::Deferrable(deferrable) => {
+                    let message = "SET TRANSACTION [NOT] DEFERRABLE cannot be called within a subtransaction";
+                    too_late(!transaction.savepoints.is_empty(), message)?;
+                    let message = "SET TRANSACTION [NOT] DEFERRABLE must be called before any query";
+                    too_late(transaction.id.is_some(), message)?;
+                    transaction.deferrable = *deferrable;
+                }
             }
         }
         Ok(())
@@ -319,11 +330,14 @@ impl World<'_> {
 
     fn end_block(&mut self, commit: bool, chain: bool) -> Result<Outcome> {
         let explicit = self.session.transaction.as_ref().is_some_and(|running| running.block == Block::Explicit);
+        if chain {
+            self.block_for(if commit { "COMMIT AND CHAIN" } else { "ROLLBACK AND CHAIN" })?;
+        }
         if !explicit {
             let message = "there is no transaction in progress";
             self.session.notice("WARNING", SqlState::NO_ACTIVE_SQL_TRANSACTION, message);
         }
-        let modes = self.session.transaction.as_ref().map(|running| (running.isolation, running.read_only));
+        let modes = self.session.transaction.as_ref().filter(|_| chain).map(Modes::of);
         let committed = if commit {
             self.commit()?
         } else {
@@ -331,30 +345,33 @@ impl World<'_> {
             false
         };
         self.catalog = self.session.catalog(&self.db);
-        if let (true, Some((isolation, read_only))) = (chain, modes) {
+        if let Some(modes) = modes {
             self.session.begin(&self.db, Block::Explicit);
-            let level = isolation.level(&self.db.options);
-            if let Some(transaction) = &mut self.session.transaction {
-                (transaction.isolation, transaction.level, transaction.read_only) = (isolation, level, read_only);
-            }
+            self.take_over(modes);
         }
         Ok(Outcome::Done(if committed { "COMMIT" } else { "ROLLBACK" }.to_owned()))
     }
 
+    /// AND CHAIN: the transaction runs as the one before did.
+    fn take_over(&mut self, modes: Modes) {
+        let level = modes.isolation.level(&self.db.options);
+        if let Some(transaction) = &mut self.session.transaction {
+            (transaction.isolation, transaction.level) = (modes.isolation, level);
+            (transaction.read_only, transaction.deferrable) = (modes.read_only, modes.deferrable);
+        }
+    }
+
     /// COMMIT or ROLLBACK of a procedure: the next transaction begins at once.
     pub(crate) fn end_and_begin(&mut self, commit: bool, chain: bool) -> Result<()> {
-        let modes = self.session.transaction.as_ref().map(|running| (running.isolation, running.read_only));
+        let modes = self.session.transaction.as_ref().filter(|_| chain).map(Modes::of);
         if commit {
             self.commit()?;
         } else {
             self.session.roll_back(&mut self.db);
         }
         self.session.begin(&self.db, Block::Implicit);
-        if let (true, Some((isolation, read_only))) = (chain, modes) {
-            let level = isolation.level(&self.db.options);
-            if let Some(transaction) = &mut self.session.transaction {
-                (transaction.isolation, transaction.level, transaction.read_only) = (isolation, level, read_only);
-            }
+        if let Some(modes) = modes {
+            self.take_over(modes);
         }
         self.forget_seen();
         self.catalog = self.session.catalog(&self.db);
@@ -372,8 +389,9 @@ impl World<'_> {
     /// It has ended: nobody comes back to it.
     pub(crate) fn leave_block(&mut self, place: usize) {
         if let Some(transaction) = &mut self.session.transaction {
-            transaction.savepoints.truncate(place);
+            transaction.release(place);
         }
+        self.session.keep_cursors(place);
     }
 
     /// SAVEPOINT and the like make no sense outside of a block.
@@ -412,7 +430,8 @@ impl World<'_> {
         self.block_for("RELEASE SAVEPOINT")?;
         let transaction = self.session.transaction.as_mut().expect("the block was just seen");
         let at = transaction.find_savepoint(name)?;
-        transaction.savepoints.truncate(at);
+        transaction.release(at);
+        self.session.keep_cursors(at);
         Ok(Outcome::Done("RELEASE".to_owned()))
     }
 
@@ -429,6 +448,7 @@ impl World<'_> {
         let owner = self.owner();
         let transaction = self.session.transaction.as_mut().expect("a statement runs in a transaction");
         transaction.roll_back_to(&mut self.db, owner, at, &mut self.session.settings)?;
+        self.session.drop_cursors(at);
         self.forget_seen();
         self.catalog = self.session.catalog(&self.db);
         self.bound.clear();
@@ -537,6 +557,7 @@ impl World<'_> {
             holds: declare.hold,
             forward_only: declare.scroll == Some(false),
             committed: false,
+            depth: self.session.cursor_depth(),
         };
         self.session.cursors.insert(declare.name.clone(), cursor);
         Ok(Outcome::Done("DECLARE CURSOR".to_owned()))
@@ -603,6 +624,25 @@ impl World<'_> {
         };
         Ok(Outcome::Done(tag.to_owned()))
     }
+}
+
+/// What SET TRANSACTION says of a transaction.
+struct Modes {
+    isolation: Isolation,
+    read_only: bool,
+    deferrable: bool,
+}
+
+impl Modes {
+    fn of(transaction: &Transaction) -> Modes {
+        let Transaction { isolation, read_only, deferrable, .. } = *transaction;
+        Modes { isolation, read_only, deferrable }
+    }
+}
+
+/// An error if the transaction has come too far for what SET TRANSACTION says.
+fn too_late(is_late: bool, message: &str) -> Result<()> {
+    if is_late { Err(SqlError::new(SqlState::ACTIVE_SQL_TRANSACTION, message)) } else { Ok(()) }
 }
 
 fn isolation(named: Named) -> Isolation {

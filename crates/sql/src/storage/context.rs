@@ -185,7 +185,7 @@ impl Env for World<'_> {
             }
             Question::Notify { channel, payload } => {
                 if let Some(transaction) = &mut self.session.transaction {
-                    transaction.notifications.push((channel.to_owned(), payload.to_owned()));
+                    transaction.notify(channel, payload);
                 }
                 Datum::Null
             }
