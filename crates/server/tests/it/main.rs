@@ -7,6 +7,7 @@ mod bad_clients;
 mod bodies;
 mod clients;
 mod hungry;
+mod isolation;
 mod limits;
 mod load;
 mod locks;

@@ -52,6 +52,7 @@ pub static FUNCTIONS: &[Function] = &[
     f("pg_stat_reset_single_function_counters", &[T::OID], T::VOID, void).volatile(),
     f("pg_blocking_pids", &[T::INT4], T::INT4_ARRAY, |env, args, _| env.ask(Question::Blockers(args.int(0)?)))
         .volatile(),
+    f("pg_isolation_test_session_is_blocked", &[T::INT4, T::INT4_ARRAY], T::BOOL, is_blocked).volatile(),
     f("pg_safe_snapshot_blocking_pids", &[T::INT4], T::INT4_ARRAY, nobody).volatile(),
     f("pg_notification_queue_usage", &[], T::FLOAT8, |_, _, _| Ok(Datum::Float(0.0))).volatile(),
     f("pg_current_wal_lsn", &[], T::PG_LSN, origin).volatile(),
@@ -66,6 +67,15 @@ pub static FUNCTIONS: &[Function] = &[
     f("pg_tablespace_size", &[T::NAME], T::INT8, zero).volatile(),
     set("pg_tablespace_databases", &[T::OID], T::OID, |_, _, _| Ok(Vec::new())).stable(),
 ];
+
+/// Whether the connection waits for one of these others: what PostgreSQL's isolation tests ask.
+fn is_blocked(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    let blockers = env.ask(Question::Blockers(args.int(0)?))?;
+    let (Datum::Array(blockers), Datum::Array(others)) = (&blockers, &args[1]) else { return Ok(Datum::Bool(false)) };
+    let is_same = |one: &Datum, other: &Datum| matches!((one, other), (Datum::Int(a), Datum::Int(b)) if a == b);
+    let is_listed = |pid: &Datum| others.items.iter().any(|other| is_same(pid, other));
+    Ok(Datum::Bool(blockers.items.iter().any(is_listed)))
+}
 
 fn zero(_: &mut dyn Env, _: &[Datum], _: &Site<'_>) -> Result<Datum> {
     Ok(Datum::Int(0))
