@@ -2,7 +2,7 @@
 //!
 //! - [`database`]: what connections share; `choices`: how its store behaves; [`steering`]: how its reads choose;
 //!   [`guide`]: every way in which they can
-//! - [`connection`]: what belongs to one client; `settings`: SET and SHOW
+//! - [`connection`]: what belongs to one client; `settings`: SET and SHOW, `parameters`: of what
 //! - [`transaction`], `ending`: blocks, savepoints, commit and rollback
 //! - `prepare`, `shapes`, `describe`, `statement`, `named`, `changes`: text → plan → outcome
 //! - `binding`: where the session meets the binder
@@ -25,6 +25,7 @@ mod ending;
 pub mod guide;
 pub(crate) mod history;
 mod named;
+pub(crate) mod parameters;
 pub(crate) mod prepare;
 pub mod recording;
 mod roles;

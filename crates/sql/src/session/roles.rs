@@ -29,6 +29,14 @@ impl World<'_> {
         self.role_names().iter().any(|known| known == name) || initial().any(|[known]| known == name)
     }
 
+    /// Refuses a setting whose value is no role.
+    pub(crate) fn must_be_role(&self, name: &str) -> Result<()> {
+        if self.has_role(name) {
+            return Ok(());
+        }
+        Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, format!("role \"{name}\" does not exist")))
+    }
+
     fn must_have_role(&self, role: &Ident) -> Result<()> {
         let name = fold(role);
         if self.has_role(&name) {

@@ -479,6 +479,11 @@ impl World<'_> {
         if set.local {
             self.must_be_in_block("SET LOCAL");
         }
+        if matches!(set.name.to_lowercase().as_str(), "role" | "session_authorization")
+            && let Some(role) = value.as_deref().filter(|role| *role != "none")
+        {
+            self.must_be_role(role)?;
+        }
         self.session.transaction(&self.db);
         self.session.set(&set.name, value.as_deref(), set.local)?;
         if set.name.eq_ignore_ascii_case("application_name") {

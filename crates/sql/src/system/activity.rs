@@ -1,25 +1,42 @@
 //! What goes on: settings, connections, locks, cursors.
 
 use crate::functions::Env;
+use crate::session::parameters::{Kind, find};
 use crate::session::settings as parameters;
 use crate::storage::World;
 use crate::storage::locks::{Mode, Resource, TableMode};
 use crate::system::fill::{Filler, int, oid, text, yes};
-use crate::types::Datum;
+use crate::types::{Datum, Type};
 
 pub(super) fn settings(world: &mut World<'_>, filler: &mut Filler) {
-    for (name, _, about) in parameters::all(world.settings()) {
+    let about: Vec<_> = parameters::all(world.settings());
+    for (name, _, about) in about {
+        let Some(known) = find(name) else { continue };
         let value = world.session.show(name).unwrap_or_default();
+        let number = |bound: f64| text(if bound == f64::MAX { "1.79769e+308".to_owned() } else { bound.to_string() });
+        let (least, greatest) = match known.kind {
+            Kind::Int { min, max } | Kind::Real { min, max } => (number(min), number(max)),
+            _ => (Datum::Null, Datum::Null),
+        };
+        let choices = match known.kind {
+            Kind::Choice(choices) => Datum::array(Type::TEXT, choices.split(',').map(Datum::text).collect()),
+            _ => Datum::Null,
+        };
+        let source = if value == known.default { "default" } else { "session" };
         filler.row(&[
             ("name", text(name)),
-            ("setting", text(&value)),
-            ("category", text("Client Connection Defaults")),
+            ("setting", text(known.in_base_unit(&value))),
+            ("unit", if known.unit.is_empty() { Datum::Null } else { text(known.unit) }),
+            ("category", text(known.category)),
             ("short_desc", text(about)),
-            ("context", text("user")),
-            ("vartype", text("string")),
-            ("source", text("default")),
-            ("boot_val", text(&value)),
-            ("reset_val", text(&value)),
+            ("context", text(known.context)),
+            ("vartype", text(known.type_name())),
+            ("source", text(source)),
+            ("min_val", least),
+            ("max_val", greatest),
+            ("enumvals", choices),
+            ("boot_val", text(known.boot)),
+            ("reset_val", text(known.boot)),
             ("pending_restart", yes(false)),
         ]);
     }
