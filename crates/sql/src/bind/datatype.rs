@@ -86,7 +86,9 @@ impl Binder<'_> {
                 ty => Ok(ty.into()),
             };
         }
-        let found = names::find(qualified.schema.as_deref(), &qualified.name, self.env);
+        let temporary = qualified.schema.as_deref().filter(|name| *name == "pg_temp");
+        let temporary = temporary.and_then(|name| self.schema(name).ok()).map(|schema| &*schema.name);
+        let found = names::find(temporary.or(qualified.schema.as_deref()), &qualified.name, self.env);
         let sql = || qualified.schema.as_deref().filter(|schema| *schema != "pg_catalog").is_none();
         let found = found.or_else(|| sql().then(|| names::lookup(&qualified.name)).flatten());
         let Some(ty) = found else {

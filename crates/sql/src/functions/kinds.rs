@@ -1,6 +1,6 @@
 //! What resolution asks about types: category, preference, what an array is made of, which conversions are implicit.
 
-use crate::catalog::{Catalog, UserTypeKind};
+use crate::catalog::{Catalog, Oid, UserTypeKind};
 use crate::functions::resolve::Names;
 use crate::types::cast::{self, CastContext};
 use crate::types::{Type, builtin, kind};
@@ -49,7 +49,16 @@ pub(crate) fn named(schema: Option<&str>, name: &str, names: Names<'_>) -> Optio
     };
     match schema {
         Some("pg_catalog") => builtin(),
-        Some(schema) => user(names.catalog.schema(schema)?.oid),
+        Some(schema) => user(schema_named(schema, names)?),
         None => builtin().or_else(|| names.path.iter().find_map(|schema| user(*schema))),
     }
+}
+
+/// The schema with this name; `pg_temp` is the connection's own.
+pub(crate) fn schema_named(name: &str, names: Names<'_>) -> Option<Oid> {
+    if name == "pg_temp" {
+        let schema = |oid: &Oid| names.catalog.schemas.get(oid).filter(|schema| schema.temporary);
+        return names.path.iter().find_map(schema).map(|schema| schema.oid);
+    }
+    names.catalog.schema(name).map(|schema| schema.oid)
 }

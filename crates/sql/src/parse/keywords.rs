@@ -78,6 +78,11 @@ impl Keyword {
     }
 }
 
+/// All keywords with their uses, in alphabetical order.
+pub(crate) fn all() -> impl Iterator<Item = (&'static str, Class, Label)> {
+    WORDS.iter().map(|(text, _, class, label)| (*text, *class, *label))
+}
+
 const MASK: usize = 2047;
 
 /// Where to look first for a word; open addressing after that.

@@ -52,8 +52,13 @@ impl World<'_> {
         Ok((oid, name))
     }
 
-    /// The number of a schema.
+    /// The number of a schema; `pg_temp` is the connection's own.
     pub(crate) fn schema_named(&self, name: &str) -> Result<Oid> {
+        if name == "pg_temp"
+            && let Some(oid) = self.session.temporary
+        {
+            return Ok(oid);
+        }
         self.catalog
             .schema(name)
             .map(|schema| schema.oid)

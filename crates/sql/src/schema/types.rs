@@ -54,7 +54,7 @@ impl World<'_> {
     pub(super) fn find_type(&mut self, name: &ObjectName) -> Result<Option<Oid>> {
         let (schema, name) = parts(name)?;
         let schemas = match schema {
-            Some(schema) => self.catalog.schema(&schema).map(|schema| schema.oid).into_iter().collect(),
+            Some(schema) => self.schema_named(&schema).into_iter().collect(),
             None => self.path(),
         };
         let find = |schema: &Oid| {
