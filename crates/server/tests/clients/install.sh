@@ -27,6 +27,15 @@ node_driver() {
         timeout 300 npm install --silent --no-audit --no-fund --no-update-notifier --prefix "$folder/node" pg@8
 }
 
+sequelize() {
+    mkdir -p "$folder/sequelize" &&
+        timeout 300 npm install --silent --no-audit --no-fund --no-update-notifier --prefix "$folder/sequelize" pg@8 sequelize@6
+}
+
+spring_client() {
+    timeout 600 mvn -q -B -f "$here/spring/pom.xml" -Dtarget.folder="$folder/spring" package
+}
+
 jdbc_driver() {
     timeout 300 mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
         -Dartifact=org.postgresql:postgresql:42.7.4 -DoutputDirectory="$folder/jdbc" -Dmdep.stripVersion=true
@@ -38,6 +47,8 @@ sqlx_client() {
 
 get "psycopg, SQLAlchemy, Django and pytest" "$folder/python" python_drivers
 get "node-postgres" "$folder/node/node_modules" node_driver
+get "Sequelize" "$folder/sequelize/node_modules" sequelize
+get "Spring Boot, Hibernate and Liquibase" "$folder/spring/shop.jar" spring_client
 get "JDBC" "$folder/jdbc/postgresql.jar" jdbc_driver
 # Cargo knows by itself whether there is something to do.
 sqlx_client </dev/null || echo "left out: sqlx"

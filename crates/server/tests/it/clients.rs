@@ -73,6 +73,20 @@ fn node_postgres_works() {
 }
 
 #[test]
+fn sequelize_works() {
+    if let Some(modules) = installed("sequelize/node_modules") {
+        passes(Target::new().command("node").env("NODE_PATH", modules).arg("sequelize_client.js"));
+    }
+}
+
+#[test]
+fn spring_boot_with_hibernate_and_liquibase_works() {
+    if let Some(program) = installed("spring/shop.jar") {
+        passes(Target::new().command("java").arg("-jar").arg(program));
+    }
+}
+
+#[test]
 fn jdbc_works() {
     if let Some(driver) = installed("jdbc/postgresql.jar") {
         passes(Target::new().command("java").arg("-cp").arg(driver).arg("JdbcClient.java"));
