@@ -294,6 +294,7 @@ impl<'a> Binder<'a> {
         item.schema = Some(relation.schema);
         if let Columns::List(columns) = &mut item.columns {
             for (at, column) in columns.iter_mut().enumerate() {
+                column.expr = self.with_origin_collation(column.expr.clone(), column.origin);
                 column.origin = i16::try_from(at + 1).ok().map(|attnum| (relation.oid, attnum));
             }
         }

@@ -12,6 +12,7 @@
 mod block;
 mod change;
 mod coerce;
+mod collation;
 mod datatype;
 mod entry;
 mod expr;
@@ -114,7 +115,7 @@ impl<'a> Binder<'a> {
         &self.params
     }
 
-    fn names(&self) -> Names<'a> {
+    pub(in crate::bind) fn names(&self) -> Names<'a> {
         Names { catalog: self.catalog, path: self.path }
     }
 

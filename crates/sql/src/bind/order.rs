@@ -6,6 +6,7 @@ use crate::parse::ast::{self, OrderByOptions, OrderBySort};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;
+use crate::bind::collation::{Needs, keyed};
 use crate::bind::expr::peel;
 use crate::bind::names::{fold, qualified};
 use crate::bind::scope::Lookup;
@@ -71,6 +72,8 @@ impl Binder<'_> {
         for item in items {
             let bound = self.expr(&item.expr)?;
             let bound = self.settle(bound)?;
+            let order = self.order_of(&[&bound], Needs::Order)?;
+            let bound = order.map_or(bound.clone(), |order| keyed(bound, &order));
             keys.push(self.sort_key(bound, &item.options)?);
         }
         Ok(keys)
@@ -97,6 +100,9 @@ impl Binder<'_> {
 
     /// The expression's type must have this operator, to be sorted or grouped by.
     pub(super) fn must_have(&mut self, expr: &Expr, symbol: &str, what: &str) -> Result<()> {
+        if symbol == "=" {
+            self.must_be_bytes(&[expr], Needs::Equality, "groups")?;
+        }
         let ty = kind::base(expr.typed, self.catalog).ty;
         if is_known_to_compare(ty) || kind::element(ty, self.catalog).is_some_and(is_known_to_compare) {
             return Ok(());

@@ -9,6 +9,7 @@ use crate::parse::ast;
 
 use crate::bind::Binder;
 use crate::bind::block::{Block, Clause, WINDOWS};
+use crate::bind::collation::{Needs, keyed};
 use crate::bind::from::{From, slot_column};
 use crate::bind::group::{Groups, Layout, Regroup};
 use crate::bind::lock::label;
@@ -20,6 +21,7 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::ir::same::same;
 use crate::ir::walk::edit;
 use crate::ir::{ColumnRef, Expr, ExprKind, Output, Plan, Query, RowLock, SortKey};
+use crate::types::collation::Order;
 
 /// The clauses of a SELECT, bound on the rows of FROM.
 struct Clauses {
@@ -37,6 +39,19 @@ struct Clauses {
 struct OrderKey {
     place: Option<usize>,
     key: SortKey,
+    /// The order of its texts, if it is not that of their bytes.
+    order: Option<Order>,
+}
+
+impl OrderKey {
+    /// The key, over this expression.
+    fn over(&self, expr: Expr) -> SortKey {
+        let expr = match &self.order {
+            Some(order) => keyed(expr, order),
+            None => expr,
+        };
+        SortKey { expr, ..self.key.clone() }
+    }
 }
 
 enum Distinct {
@@ -126,7 +141,8 @@ impl<'a> Binder<'a> {
             let key = self.sort_key(expr, &item.options)?;
             // What is sorted by already does not matter again.
             if !keys.iter().any(|known: &OrderKey| same(&known.key.expr, &key.expr, 0) && !key.expr.is_volatile()) {
-                keys.push(OrderKey { place, key });
+                let order = self.order_of(&[&key.expr], Needs::Order)?;
+                keys.push(OrderKey { place, key, order });
             }
         }
         Ok(keys)
@@ -293,7 +309,7 @@ fn finish(mut clauses: Clauses, layers: SetLayers, input: Plan) -> Result<Plan> 
     })?;
     let Clauses { targets, order, distinct, cut, locks, .. } = clauses;
     let values: Vec<Expr> = targets.into_iter().map(|target| target.expr).collect();
-    let keys: Vec<SortKey> = order.iter().map(|key| key.key.clone()).collect();
+    let keys: Vec<SortKey> = order.iter().map(|key| key.over(key.key.expr.clone())).collect();
     let has_layers = !layers.is_empty();
     match distinct {
         Distinct::All => {
@@ -318,12 +334,12 @@ fn finish(mut clauses: Clauses, layers: SetLayers, input: Plan) -> Result<Plan> 
             let width = values.len();
             let mut columns = values;
             let mut over = Vec::with_capacity(order.len());
-            for OrderKey { place, key } in order {
-                let column = place.unwrap_or_else(|| {
-                    columns.push(key.expr.clone());
+            for sorted in order {
+                let column = sorted.place.unwrap_or_else(|| {
+                    columns.push(sorted.key.expr.clone());
                     columns.len() - 1
                 });
-                over.push(SortKey { expr: slot_column(column, key.expr.typed), ..key });
+                over.push(sorted.over(slot_column(column, sorted.key.expr.typed)));
             }
             let types: Vec<_> = columns[..width].iter().map(|column| column.typed).collect();
             let hidden = columns.len() > width;
@@ -363,8 +379,8 @@ fn is_costly(expr: &Expr) -> bool {
 
 /// Sort keys of SELECT DISTINCT: columns of the result.
 fn keys_over_result(order: &[OrderKey]) -> Result<Vec<SortKey>> {
-    let over = |OrderKey { place, key }: &OrderKey| match place {
-        Some(place) => Ok(SortKey { expr: slot_column(*place, key.expr.typed), ..key.clone() }),
+    let over = |sorted: &OrderKey| match sorted.place {
+        Some(place) => Ok(sorted.over(slot_column(place, sorted.key.expr.typed))),
         None => {
             let message = "for SELECT DISTINCT, ORDER BY expressions must appear in select list";
             Err(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message))

@@ -15,6 +15,8 @@ pub(crate) fn merge(base: &Arc<Catalog>, own: Arc<Catalog>, now: &Arc<Catalog>) 
     merge_map(&base.relations, &own.relations, &mut merged.relations, Arc::ptr_eq);
     merge_map(&base.types, &own.types, &mut merged.types, Arc::ptr_eq);
     merge_map(&base.functions, &own.functions, &mut merged.functions, Arc::ptr_eq);
+    merge_map(&base.collations, &own.collations, &mut merged.collations, Arc::ptr_eq);
+    merge_map(&base.extensions, &own.extensions, &mut merged.extensions, Arc::ptr_eq);
     merge_map(&base.comments, &own.comments, &mut merged.comments, |one, two| one == two);
     merged.relation_names =
         merged.relations.values().map(|relation| ((relation.schema, relation.name.clone()), relation.oid)).collect();

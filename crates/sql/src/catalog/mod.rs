@@ -40,6 +40,10 @@ pub struct Catalog {
     pub types: BTreeMap<Oid, Arc<UserType>>,
     /// User-defined functions and procedures.
     pub functions: BTreeMap<Oid, Arc<UserFunction>>,
+    /// User-defined collations.
+    pub collations: BTreeMap<Oid, Arc<Collation>>,
+    /// The extensions that are installed, besides `plpgsql`.
+    pub extensions: BTreeMap<Oid, Arc<Extension>>,
     /// `COMMENT ON`: by class (`pg_class`, `pg_proc`, …), object and column (0 for the object itself).
     pub comments: BTreeMap<(Oid, Oid, i32), Arc<str>>,
     /// Relations by schema and name.
@@ -54,6 +58,8 @@ impl Default for Catalog {
             relations: BTreeMap::new(),
             types: BTreeMap::new(),
             functions: BTreeMap::new(),
+            collations: BTreeMap::new(),
+            extensions: BTreeMap::new(),
             comments: BTreeMap::new(),
             relation_names: BTreeMap::new(),
         };

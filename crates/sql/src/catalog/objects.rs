@@ -326,6 +326,32 @@ pub struct UserType {
     pub kind: UserTypeKind,
 }
 
+/// A user-defined collation.
+#[derive(Clone, Debug)]
+pub struct Collation {
+    /// Its number.
+    pub oid: Oid,
+    /// Its schema.
+    pub schema: Oid,
+    /// Its name.
+    pub name: Arc<str>,
+    /// The language whose order it is; none is the order of bytes.
+    pub locale: Option<Arc<str>>,
+    /// Whether texts are equal only if their bytes are.
+    pub deterministic: bool,
+}
+
+/// An extension that is installed: its functions and types are those that Skew has for its name.
+#[derive(Clone, Debug)]
+pub struct Extension {
+    /// Its number.
+    pub oid: Oid,
+    /// Its name.
+    pub name: Arc<str>,
+    /// The schema of its objects.
+    pub schema: Oid,
+}
+
 /// What a user-defined type is.
 #[derive(Clone, Debug)]
 pub enum UserTypeKind {
@@ -341,6 +367,13 @@ pub enum UserTypeKind {
         default: Option<Arc<StoredExpr>>,
         /// CHECK constraints over VALUE.
         checks: Vec<Check>,
+    },
+    /// A type of an extension.
+    Extension {
+        /// `typcategory`
+        category: char,
+        /// `typcollation`
+        collation: Oid,
     },
     /// A composite type; also the row type of a table.
     Composite(Vec<(Arc<str>, Typed)>),

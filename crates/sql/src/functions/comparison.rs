@@ -53,27 +53,27 @@ pub(super) static EQUALITY: &[Function] = &[
     f("=", &[T::ACLITEM, T::ACLITEM], T::BOOL, equal),
 ];
 
-fn equal(_: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
+pub(super) fn equal(_: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
     Ok(Datum::Bool(order(args, site) == Ordering::Equal))
 }
 
-fn not_equal(_: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
+pub(super) fn not_equal(_: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
     Ok(Datum::Bool(order(args, site) != Ordering::Equal))
 }
 
-fn less(_: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
+pub(super) fn less(_: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
     Ok(Datum::Bool(order(args, site) == Ordering::Less))
 }
 
-fn less_or_equal(_: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
+pub(super) fn less_or_equal(_: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
     Ok(Datum::Bool(order(args, site) != Ordering::Greater))
 }
 
-fn greater(_: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
+pub(super) fn greater(_: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
     Ok(Datum::Bool(order(args, site) == Ordering::Greater))
 }
 
-fn greater_or_equal(_: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
+pub(super) fn greater_or_equal(_: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
     Ok(Datum::Bool(order(args, site) != Ordering::Less))
 }
 

@@ -13,8 +13,6 @@ pub(super) static FUNCTIONS: &[Function] = &[
     f("num_nulls", &[T::ANY], T::INT4, count_nulls).variadic().with_nulls(),
     f("num_nonnulls", &[T::ANY], T::INT4, count_values).variadic().with_nulls(),
     f("gen_random_uuid", &[], T::UUID, random_uuid).volatile(),
-    // Of the extension uuid-ossp.
-    f("uuid_generate_v4", &[], T::UUID, random_uuid).volatile(),
     f("enum_first", &[T::ANYENUM], T::ANYENUM, enum_first).with_nulls().stable(),
     f("enum_last", &[T::ANYENUM], T::ANYENUM, enum_last).with_nulls().stable(),
     f("enum_range", &[T::ANYENUM], T::ANYARRAY, enum_all).with_nulls().stable(),

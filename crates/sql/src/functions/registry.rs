@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use crate::functions::{
-    Function, aggregate, arithmetic, array, bits, comparison, datetime, degrees, hash, json, math, misc, money,
-    network, number, numeric, pattern, series, system, text, window,
+    Function, aggregate, arithmetic, array, bits, collate, comparison, datetime, degrees, hash, json, math, misc,
+    money, network, number, numeric, pattern, series, system, text, window,
 };
 
 type ByName = FxHashMap<&'static str, Vec<&'static Function>>;
@@ -58,6 +58,8 @@ static FUNCTIONS: &[&[Function]] = &[
     aggregate::variance::FUNCTIONS,
     window::FUNCTIONS,
     system::catalog::FUNCTIONS,
+    system::extensions::FUNCTIONS,
+    system::keywords::FUNCTIONS,
     system::locks::FUNCTIONS,
     system::lookup::FUNCTIONS,
     system::sequences::FUNCTIONS,
@@ -103,7 +105,7 @@ static SPREAD: &[&[Function]] = &[json::build::SPREAD, misc::SPREAD, text::join:
 static INFORMATION: &[&[Function]] = &[system::catalog::INFORMATION];
 
 /// What the binder calls where nobody writes a call.
-static INTERNAL: &[&[Function]] = &[system::sequences::STATE];
+static INTERNAL: &[&[Function]] = &[collate::FUNCTIONS, system::sequences::STATE];
 
 /// The functions of the schema `skew`.
 static SKEW: &[&[Function]] = &[system::control::SKEW];

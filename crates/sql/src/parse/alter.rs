@@ -108,11 +108,7 @@ impl Cursor<'_> {
         let Some(object) = self.object_kind() else { return Err(self.unexpected()) };
         match object {
             ObjectKind::Role => return self.drop_role(),
-            ObjectKind::Extension
-            | ObjectKind::Database
-            | ObjectKind::Tablespace
-            | ObjectKind::Statistics
-            | ObjectKind::Language => {
+            ObjectKind::Database | ObjectKind::Tablespace | ObjectKind::Statistics | ObjectKind::Language => {
                 let words = self.text_of(start).to_uppercase();
                 self.skip_rest();
                 return Ok(Statement::Ignored { tag: format!("DROP {words}") });
@@ -611,11 +607,9 @@ impl Cursor<'_> {
 
     fn column_type(&mut self, name: Ident) -> Result<TableAction> {
         let data_type = self.data_type()?;
-        if self.accept_word(K::Collate) {
-            self.any_name()?;
-        }
+        let collation = if self.accept_word(K::Collate) { Some(self.any_name()?) } else { None };
         let using = if self.accept_word(K::Using) { Some(self.expr()?) } else { None };
-        Ok(TableAction::SetType { name, data_type, using })
+        Ok(TableAction::SetType { name, data_type, collation, using })
     }
 }
 

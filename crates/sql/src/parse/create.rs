@@ -3,18 +3,15 @@
 use crate::parse::ast::Ident;
 
 use crate::catalog::{CheckOption, TriggerTime};
-use crate::error::{Result, SqlError, SqlState};
+use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;
 use crate::parse::ddl::{
-    CreateDomain, CreateIndex, CreateTrigger, CreateView, Ddl, IndexElement, Persistence, SequenceOption,
-    TypeDefinition,
+    CreateCollation, CreateDomain, CreateExtension, CreateIndex, CreateTrigger, CreateView, Ddl, IndexElement,
+    Persistence, SequenceOption, TypeDefinition,
 };
 use crate::parse::keywords::Keyword as K;
 use crate::parse::statement::Statement;
 use crate::parse::token::Kind;
-
-/// The extensions that CREATE EXTENSION accepts.
-const EXTENSIONS: &[&str] = &["plpgsql", "pgcrypto", "uuid-ossp", "pg_stat_statements"];
 
 impl Cursor<'_> {
     /// CREATE
@@ -42,7 +39,8 @@ impl Cursor<'_> {
             K::Domain => self.create_domain()?,
             K::Function | K::Procedure => self.create_function(or_replace)?,
             K::Trigger | K::Constraint => self.create_trigger(or_replace)?,
-            K::Extension => return self.create_extension(),
+            K::Extension => self.create_extension()?,
+            K::Collation => self.create_collation()?,
             K::Role | K::User | K::Group if self.keyword_at(1) != K::Mapping => return self.create_role(),
             K::Role
             | K::User
@@ -355,17 +353,42 @@ impl Cursor<'_> {
         Ok(Ddl::CreateDomain(CreateDomain { name, data_type, collation, constraints }))
     }
 
-    /// Extensions whose functions are there anyway.
-    fn create_extension(&mut self) -> Result<Statement> {
+    fn create_collation(&mut self) -> Result<Ddl> {
         self.take();
-        self.if_not_exists();
-        let name = self.name()?;
-        self.skip_rest();
-        if EXTENSIONS.contains(&name.as_str()) {
-            return Ok(Statement::Ignored { tag: "CREATE EXTENSION".to_owned() });
+        let if_not_exists = self.if_not_exists();
+        let name = self.any_name()?;
+        let (mut from, mut options) = (None, Vec::new());
+        if self.accept_word(K::From) {
+            from = Some(self.any_name()?);
+        } else {
+            self.expect(Kind::LeftParen)?;
+            options = self.list(|cursor| {
+                let option = cursor.label()?.value.to_ascii_lowercase();
+                cursor.expect(Kind::Equal)?;
+                let value = if cursor.at_string() { cursor.string()? } else { cursor.label()?.value };
+                Ok((option, value))
+            })?;
+            self.expect(Kind::RightParen)?;
         }
-        let error = SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, format!("extension \"{name}\" is not available"));
-        Err(error.hint("Skew has no extensions but those whose functions it has anyway."))
+        Ok(Ddl::CreateCollation(CreateCollation { if_not_exists, name, from, options }))
+    }
+
+    fn create_extension(&mut self) -> Result<Ddl> {
+        self.take();
+        let if_not_exists = self.if_not_exists();
+        let name = self.ident()?;
+        let (mut schema, mut version) = (None, None);
+        self.accept_word(K::With);
+        loop {
+            if self.accept_word(K::Schema) {
+                schema = Some(self.ident()?);
+            } else if self.accept_word(K::Version) {
+                version = Some(if self.at_string() { self.string()? } else { self.name()? });
+            } else if !self.accept_word(K::Cascade) {
+                break;
+            }
+        }
+        Ok(Ddl::CreateExtension(CreateExtension { if_not_exists, name, schema, version }))
     }
 
     fn create_trigger(&mut self, or_replace: bool) -> Result<Ddl> {

@@ -43,6 +43,10 @@ pub enum Ddl {
     },
     /// CREATE DOMAIN
     CreateDomain(CreateDomain),
+    /// CREATE COLLATION
+    CreateCollation(CreateCollation),
+    /// CREATE EXTENSION
+    CreateExtension(CreateExtension),
     /// CREATE FUNCTION, CREATE PROCEDURE
     CreateFunction(CreateFunction),
     /// CREATE TRIGGER
@@ -563,6 +567,32 @@ pub enum TypeDefinition {
     Unsupported(&'static str),
 }
 
+/// CREATE COLLATION
+#[derive(Clone, PartialEq, Debug)]
+pub struct CreateCollation {
+    /// IF NOT EXISTS
+    pub if_not_exists: bool,
+    /// Its name.
+    pub name: ObjectName,
+    /// FROM
+    pub from: Option<ObjectName>,
+    /// Names, in lower case, and values of its options.
+    pub options: Vec<(String, String)>,
+}
+
+/// CREATE EXTENSION
+#[derive(Clone, PartialEq, Debug)]
+pub struct CreateExtension {
+    /// IF NOT EXISTS
+    pub if_not_exists: bool,
+    /// Its name.
+    pub name: Ident,
+    /// SCHEMA
+    pub schema: Option<Ident>,
+    /// VERSION
+    pub version: Option<String>,
+}
+
 /// CREATE DOMAIN
 #[derive(Clone, PartialEq, Debug)]
 pub struct CreateDomain {
@@ -755,6 +785,8 @@ pub enum TableAction {
         name: Ident,
         /// Its new type.
         data_type: DataType,
+        /// COLLATE
+        collation: Option<ObjectName>,
         /// USING
         using: Option<Expr>,
     },

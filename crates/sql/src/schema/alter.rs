@@ -46,7 +46,9 @@ impl World<'_> {
         match action {
             TableAction::AddColumn { if_not_exists, column } => self.add_column(oid, *if_not_exists, column),
             TableAction::DropColumn { if_exists, name, cascade } => self.drop_column(oid, *if_exists, name, *cascade),
-            TableAction::SetType { name, data_type, using } => self.set_type(oid, name, data_type, using.as_ref()),
+            TableAction::SetType { name, data_type, collation, using } => {
+                self.set_type(oid, name, data_type, collation.as_ref(), using.as_ref())
+            }
             TableAction::SetDefault { name, default } => self.set_default(oid, name, default.as_ref()),
             TableAction::SetNotNull { name, not_null } => {
                 let position = self.position(oid, name)?;
@@ -279,7 +281,15 @@ impl World<'_> {
         })
     }
 
-    fn set_type(&mut self, oid: Oid, name: &Ident, data_type: &DataType, using: Option<&ast::Expr>) -> Result<()> {
+    fn set_type(
+        &mut self,
+        oid: Oid,
+        name: &Ident,
+        data_type: &DataType,
+        collation: Option<&ast::ObjectName>,
+        using: Option<&ast::Expr>,
+    ) -> Result<()> {
+        let collation = collation.map_or(Ok(0), |name| self.collation_named(name))?;
         let position = self.position(oid, name)?;
         let typed = self.bind_type(data_type)?;
         let relation = self.relation(oid)?;
@@ -312,6 +322,7 @@ impl World<'_> {
             |table| {
                 let column = &mut table.columns[position];
                 (column.typed, column.default, column.missing) = (typed, default, Datum::Null);
+                column.collation = collation;
             },
             |world, mut values| {
                 values[position] = world.eval_over(&convert, &values)?;

@@ -7,10 +7,10 @@ use crate::parse::ast::{self, DataType, Ident};
 use crate::catalog::{Column, Generation, Oid, SequenceOwner, StoredExpr};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{ColumnConstraintKind, ColumnDefinition, SequenceOption, TableConstraint};
-use crate::schema::names::{fold, parts};
+use crate::schema::names::fold;
 use crate::schema::table::as_table_constraint;
 use crate::storage::World;
-use crate::types::{Datum, Type, Typed, collation};
+use crate::types::{Datum, Type, Typed};
 
 /// A column of a type, and nothing else.
 pub(super) fn plain(name: Arc<str>, typed: Typed) -> Column {
@@ -73,8 +73,7 @@ impl World<'_> {
         };
         let mut column = plain(name.clone(), typed);
         if let Some(name) = &definition.collation {
-            let (_, short) = parts(name)?;
-            column.collation = collation::number(&short, &short)?;
+            column.collation = self.collation_named(name)?;
         }
         let mut sequence = None;
         if let Some(ty) = serial {

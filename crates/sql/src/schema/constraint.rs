@@ -151,6 +151,7 @@ impl World<'_> {
 
     /// Makes an index in the catalog, with a space of its own or not.
     pub(super) fn put_index(&mut self, schema: Oid, name: Arc<str>, mut index: Index, spaced: bool) -> Result<Oid> {
+        self.must_be_ordered_by_bytes(&index)?;
         let oid = self.db.new_oid();
         if spaced {
             index.space = Some(self.db.store.space());
@@ -247,9 +248,11 @@ impl World<'_> {
             Some(name) => fold(name),
             None => names::constraint_name(&self.catalog, &relation, &named, "fkey"),
         };
+        let path = self.path();
+        let names = crate::functions::resolve::Names { catalog: &self.catalog, path: &path };
         for (&at, &parent_at) in own.iter().zip(&parent_columns) {
             let (one, two) = (table.columns[at].typed.ty, parent_table.columns[parent_at].typed.ty);
-            if crate::functions::resolve::operator("=", Some(one), two, &self.catalog).is_err() {
+            if crate::functions::resolve::operator("=", Some(one), two, names).is_err() {
                 let message = format!("foreign key constraint \"{name}\" cannot be implemented");
                 let shown = |ty| crate::types::names::display(ty, &self.catalog);
                 let detail = format!(

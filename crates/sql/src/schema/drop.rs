@@ -35,7 +35,9 @@ impl World<'_> {
                 }
                 ObjectKind::Trigger => self.drop_trigger(if_exists, name)?,
                 ObjectKind::Database => self.drop_database(if_exists, &name.name)?,
-                ObjectKind::Extension | ObjectKind::Role | ObjectKind::Policy => {}
+                ObjectKind::Collation => self.drop_collation(if_exists, &name.name, cascade)?,
+                ObjectKind::Extension => self.drop_extension(if_exists, &name.name, cascade)?,
+                ObjectKind::Role | ObjectKind::Policy => {}
                 other => return Err(SqlError::unsupported(format!("DROP {}", kind_words(other)))),
             }
         }
@@ -169,7 +171,7 @@ impl World<'_> {
         })
     }
 
-    fn notice_cascade(&mut self, also: &[String]) {
+    pub(super) fn notice_cascade(&mut self, also: &[String]) {
         let message = match also {
             [] => return,
             [only] => format!("drop cascades to {only}"),
@@ -250,6 +252,8 @@ impl World<'_> {
         self.change_catalog(|catalog| {
             catalog.types.retain(|_, ty| !inside(ty.schema));
             catalog.functions.retain(|_, function| !inside(function.schema));
+            catalog.collations.retain(|_, collation| !inside(collation.schema));
+            catalog.extensions.retain(|_, extension| !inside(extension.schema));
             catalog.schemas.remove(&schema.oid);
             Ok(())
         })
@@ -269,6 +273,12 @@ impl World<'_> {
         if matches!(object, ObjectKind::Domain) != matches!(user.kind, UserTypeKind::Domain { .. }) {
             let message = format!("\"{}\" is not a {word}", user.name);
             return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+        }
+        if matches!(user.kind, UserTypeKind::Extension { .. }) {
+            let name = &user.name;
+            let message = format!("cannot drop type {name} because extension {name} requires it");
+            let hint = format!("You can drop extension {name} instead.");
+            return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message).hint(hint));
         }
         let mut users = Vec::new();
         for relation in self.catalog.relations.values() {
@@ -375,7 +385,7 @@ impl World<'_> {
     }
 
     /// Takes a column out of its table, with the constraints and indexes that it is part of.
-    fn remove_column(&mut self, oid: Oid, position: usize) -> Result<()> {
+    pub(super) fn remove_column(&mut self, oid: Oid, position: usize) -> Result<()> {
         let relation = self.relation(oid)?;
         let table = as_table(&relation)?;
         if table.clustered.contains(&position) {

@@ -79,6 +79,12 @@ impl World<'_> {
 
     /// A key of an index, and the part of the index's name that it makes.
     fn index_key(&mut self, relation: &Arc<Relation>, element: &IndexElement) -> Result<(IndexKey, String)> {
+        if let Some(name) = &element.collation {
+            let order = crate::types::collation::order(self.collation_named(name)?, &self.catalog);
+            if order.is_some_and(|order| !order.deterministic) {
+                return Err(SqlError::unsupported("an index over a nondeterministic collation"));
+            }
+        }
         let class: Option<Arc<str>> = element.class.as_ref().map(|class| class.to_string().into());
         let nulls_first = element.nulls_first.unwrap_or(element.descending);
         let key = |what| IndexKey { what, descending: element.descending, nulls_first, class };

@@ -6,16 +6,18 @@
 //! - [`names`]: where objects go, and the names that PostgreSQL makes up
 //! - [`table`], [`column`], [`constraint`], [`index`], [`sequence`]: CREATE
 //! - [`alter`], [`rename`], [`drop`]: ALTER and DROP
-//! - [`view`], [`types`], [`function`], [`trigger`], [`comment`]: the other objects; [`domain`]: what domains demand
+//! - [`view`], [`types`], [`function`], [`trigger`], [`comment`], [`extension`], [`collation`]: the other objects; [`domain`]: what domains demand
 //! - [`rows`]: what happens to the rows
 
 mod alter;
+mod collation;
 mod column;
 mod comment;
 mod constraint;
 mod deparse;
 mod domain;
 mod drop;
+mod extension;
 mod function;
 mod index;
 pub(crate) mod names;
@@ -58,6 +60,8 @@ pub(crate) fn run(world: &mut World<'_>, text: &Arc<str>, ddl: &Ddl) -> Result<S
         }
         Ddl::CreateType { name, definition } => world.create_type(name, definition)?,
         Ddl::CreateDomain(create) => world.create_domain(create)?,
+        Ddl::CreateCollation(create) => world.create_collation(create)?,
+        Ddl::CreateExtension(create) => world.create_extension(create)?,
         Ddl::CreateFunction(create) => world.create_function(create)?,
         Ddl::CreateTrigger(create) => world.create_trigger(create)?,
         Ddl::AlterTable { object, if_exists, name, actions } => {
@@ -145,6 +149,7 @@ fn tag_of(ddl: &Ddl) -> &'static str {
             ("DROP", ObjectKind::Routine, "DROP ROUTINE"),
             ("DROP", ObjectKind::Trigger, "DROP TRIGGER"),
             ("DROP", ObjectKind::Extension, "DROP EXTENSION"),
+            ("DROP", ObjectKind::Collation, "DROP COLLATION"),
             ("DROP", ObjectKind::Database, "DROP DATABASE"),
             ("DROP", ObjectKind::Role, "DROP ROLE"),
         ];
@@ -161,6 +166,8 @@ fn tag_of(ddl: &Ddl) -> &'static str {
         Ddl::CreateSchema { .. } => "CREATE SCHEMA",
         Ddl::CreateType { .. } => "CREATE TYPE",
         Ddl::CreateDomain(_) => "CREATE DOMAIN",
+        Ddl::CreateCollation(_) => "CREATE COLLATION",
+        Ddl::CreateExtension(_) => "CREATE EXTENSION",
         Ddl::CreateFunction(create) if create.procedure => "CREATE PROCEDURE",
         Ddl::CreateFunction(_) => "CREATE FUNCTION",
         Ddl::CreateTrigger(_) => "CREATE TRIGGER",

@@ -297,7 +297,10 @@ mod tests {
     use super::*;
 
     fn shown(name: &str, value: &str) -> String {
-        find(name).expect("a parameter").normalize(value).map_or_else(|error| error.message.to_string(), |value| value)
+        find(name)
+            .expect("a parameter")
+            .normalize(value)
+            .map_or_else(|error| error.fields().message.clone(), |value| value)
     }
 
     #[test]
@@ -332,7 +335,7 @@ mod tests {
     #[test]
     fn every_default_is_a_value_of_its_parameter() {
         for parameter in all().iter().filter(|parameter| !parameter.boot.is_empty()) {
-            let shown = parameter.normalize(parameter.boot).map_err(|error| error.message.to_string());
+            let shown = parameter.normalize(parameter.boot).map_err(|error| error.fields().message.clone());
             assert_eq!(shown.as_ref(), Ok(&parameter.default), "{}", parameter.name);
         }
     }

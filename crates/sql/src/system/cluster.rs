@@ -1,9 +1,11 @@
 //! What there is once: schemas, databases, roles.
 
-use crate::catalog::Oid;
+use crate::catalog::{Oid, PG_CATALOG};
+use crate::functions::extension::{self, EXTENSIONS};
 use crate::storage::World;
 use crate::system::fill::{Filler, array, int, oid, text, yes};
 use crate::system::initial;
+use crate::types::collation::languages;
 use crate::types::{Datum, Type};
 
 pub(super) fn fill(world: &mut World<'_>, name: &str, filler: &mut Filler) {
@@ -27,8 +29,64 @@ pub(super) fn fill(world: &mut World<'_>, name: &str, filler: &mut Filler) {
             filler.row(&[("oid", oid(99)), ("nspname", text("pg_toast")), ("nspowner", oid(10))]);
         }
         "pg_database" => databases(world, filler),
+        "pg_available_extensions" => {
+            for known in EXTENSIONS {
+                let installed = world.catalog.extensions.values().any(|installed| *installed.name == *known.name);
+                filler.row(&[
+                    ("name", text(known.name)),
+                    ("default_version", text(known.version)),
+                    ("installed_version", if installed { text(known.version) } else { Datum::Null }),
+                    ("comment", text(known.comment)),
+                ]);
+            }
+            filler.row(&[
+                ("name", text("plpgsql")),
+                ("default_version", text("1.0")),
+                ("installed_version", text("1.0")),
+                ("comment", text("PL/pgSQL procedural language")),
+            ]);
+        }
         "pg_roles" | "pg_authid" | "pg_user" | "pg_shadow" | "pg_group" => roles(world, name, filler),
         _ => {}
+    }
+}
+
+/// The collations of languages, and those that users have made.
+pub(super) fn collations(world: &World<'_>, filler: &mut Filler) {
+    let languages = languages().map(|(number, name, tag)| (number, name, PG_CATALOG, Some(tag.to_owned()), true));
+    let made = world.catalog.collations.values().map(|made| {
+        let locale = made.locale.as_ref().map(ToString::to_string);
+        (made.oid, made.name.to_string(), made.schema, locale, made.deterministic)
+    });
+    for (number, name, schema, locale, deterministic) in languages.chain(made) {
+        let bytes = if locale.is_none() { text("C") } else { Datum::Null };
+        filler.row(&[
+            ("oid", oid(number)),
+            ("collname", text(name)),
+            ("collnamespace", oid(schema)),
+            ("collowner", oid(10)),
+            ("collprovider", text(if locale.is_some() { "i" } else { "c" })),
+            ("collisdeterministic", yes(deterministic)),
+            ("collencoding", Datum::Int(if locale.is_some() { -1 } else { 6 })),
+            ("collcollate", bytes.clone()),
+            ("collctype", bytes),
+            ("colliculocale", locale.map_or(Datum::Null, text)),
+        ]);
+    }
+}
+
+/// The installed extensions; `plpgsql` is there from the start.
+pub(super) fn extensions(world: &World<'_>, filler: &mut Filler) {
+    for installed in world.catalog.extensions.values() {
+        let version = extension::find(&installed.name).map_or("", |known| known.version);
+        filler.row(&[
+            ("oid", oid(installed.oid)),
+            ("extname", text(&installed.name)),
+            ("extowner", oid(10)),
+            ("extnamespace", oid(installed.schema)),
+            ("extrelocatable", yes(true)),
+            ("extversion", text(version)),
+        ]);
     }
 }
 

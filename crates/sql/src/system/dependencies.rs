@@ -1,6 +1,7 @@
 //! `pg_depend` and `pg_description`.
 
 use crate::catalog::{Oid, RelationKind};
+use crate::functions::extension;
 use crate::storage::World;
 use crate::system::fill::{Filler, int, oid, text};
 use crate::system::relations::{all, default_oid};
@@ -26,6 +27,13 @@ pub(super) fn depends(world: &mut World<'_>, filler: &mut Filler) {
             ("deptype", text(kind)),
         ]);
     };
+    for installed in world.catalog.extensions.values() {
+        put((PG_EXTENSION, installed.oid), (PG_NAMESPACE, installed.schema, 0), "n");
+        for ty in extension::find(&installed.name).map_or(&[][..], |known| known.types) {
+            put((PG_TYPE, ty.ty.0), (PG_EXTENSION, installed.oid, 0), "e");
+            put((PG_TYPE, ty.array.0), (PG_TYPE, ty.ty.0, 0), "i");
+        }
+    }
     for relation in all(world) {
         let own = (PG_CLASS, relation.oid);
         match &relation.kind {

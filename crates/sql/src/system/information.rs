@@ -13,7 +13,7 @@ use crate::system::fill::{Filler, int, text, yes_no};
 use crate::system::information_initial::{system_columns, system_relations};
 use crate::system::relations::all;
 use crate::system::views::schema_name;
-use crate::types::collation::COLLATIONS;
+use crate::types::collation::name;
 use crate::types::{Datum, Type, Typed, builtin, kind, names};
 
 /// Where an object is: database, schema.
@@ -228,7 +228,7 @@ fn of_column(world: &World<'_>, column: &Column) -> Vec<(&'static str, Datum)> {
         ("generation_expression", if stored { shown } else { Datum::Null }),
     ];
     // The default one is not told.
-    if let Some((_, name)) = COLLATIONS.iter().skip(1).find(|(number, _)| *number == column.collation) {
+    if let Some(name) = Some(column.collation).filter(|oid| *oid != 100).and_then(|oid| name(oid, &world.catalog)) {
         let catalog = text(&world.session.client.database);
         row.extend([("collation_catalog", catalog), ("collation_schema", text("pg_catalog"))]);
         row.push(("collation_name", text(name)));

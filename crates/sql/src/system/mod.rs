@@ -110,6 +110,8 @@ fn fill_catalog(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Resul
         | "pg_available_extensions" => {
             cluster::fill(world, name, filler);
         }
+        "pg_collation" => cluster::collations(world, filler),
+        "pg_extension" => cluster::extensions(world, filler),
         "pg_settings" => activity::settings(world, filler),
         "pg_stat_activity" => activity::activity(world, filler),
         "pg_locks" => activity::locks(world, filler),

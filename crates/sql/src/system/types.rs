@@ -3,7 +3,7 @@
 use crate::catalog::{RelationKind, UserType, UserTypeKind};
 use crate::storage::World;
 use crate::system::fill::{Filler, int, oid, text, yes};
-use crate::types::{Datum, builtin, io};
+use crate::types::{Datum, Type, builtin, io};
 
 pub(super) fn types(world: &mut World<'_>, filler: &mut Filler) {
     for user in world.catalog.types.values() {
@@ -50,6 +50,14 @@ fn of_user(world: &World<'_>, user: &UserType, filler: &mut Filler) {
                 ("typdefault", default.as_ref().map_or(Datum::Null, |default| text(&default.text))),
                 ("typcollation", oid(below.map_or(0, |below| below.collation))),
             ]);
+        }
+        UserTypeKind::Extension { category, collation } => {
+            row.extend(io::of_type(Type::TEXT).map(functions).into_iter().flatten().chain([
+                ("typtype", text("b")),
+                ("typcategory", text(category.to_string())),
+                ("typcollation", oid(*collation)),
+                ("typalign", text("i")),
+            ]))
         }
         UserTypeKind::Composite(_) => {
             let table = world.catalog.relations.values().find(|relation| match &relation.kind {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::catalog::UserTypeKind;
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Env;
+use crate::types::hstore::Pairs;
 use crate::types::json::Json;
 use crate::types::numeric::Numeric;
 use crate::types::{
@@ -103,6 +104,7 @@ impl<'a> Reader<'a> {
                 Datum::text(pairs.join(":"))
             }
             Type::BIT | Type::VARBIT => self.bits()?,
+            Type::HSTORE => self.pairs()?,
             Type::TID => Datum::text(format!("({},{})", self.i32()? as u32, self.i16()? as u16)),
             Type::PG_LSN => {
                 let value = self.i64()? as u64;
@@ -130,6 +132,26 @@ impl<'a> Reader<'a> {
             Some(UserTypeKind::Composite(fields)) => self.record(typed.ty, fields, env),
             _ => text::input(self.text()?, typed, env),
         }
+    }
+
+    /// The number of pairs, then keys and values, each after its length; -1 is NULL.
+    fn pairs(&mut self) -> Result<Datum> {
+        let mut pairs = Pairs::default();
+        for _ in 0..self.i32()? {
+            let mut part = || match self.i32()? {
+                -1 => Ok(None),
+                length => {
+                    let length = usize::try_from(length).map_err(|_| invalid("invalid length of a part"))?;
+                    utf8(self.take(length)?).map(|text| Some(text.to_owned()))
+                }
+            };
+            let (key, value) = (part()?, part()?);
+            let key = key.ok_or_else(|| {
+                SqlError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "null value not allowed for hstore key")
+            })?;
+            pairs.put(&key, value);
+        }
+        Ok(Datum::text(pairs.to_string()))
     }
 
     fn items(&mut self, element: Typed, env: &dyn Env) -> Result<Datum> {
@@ -338,6 +360,14 @@ fn text_into(out: &mut Vec<u8>, value: &str, ty: Type) {
             out.extend_from_slice(&place.to_be_bytes());
         }
         Type::PG_LSN => out.extend_from_slice(&names::lsn_key(value).to_be_bytes()),
+        Type::HSTORE => {
+            let pairs = Pairs::parse(value).unwrap_or_default();
+            out.extend_from_slice(&(pairs.len() as i32).to_be_bytes());
+            for part in pairs.iter().flat_map(|(key, value)| [Some(key), value]) {
+                out.extend_from_slice(&part.map_or(-1, |part| part.len() as i32).to_be_bytes());
+                out.extend_from_slice(part.unwrap_or_default().as_bytes());
+            }
+        }
         _ => out.extend_from_slice(value.as_bytes()),
     }
 }

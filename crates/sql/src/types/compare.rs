@@ -59,6 +59,7 @@ fn compare_nullable(left: &Datum, right: &Datum, ty: Type) -> Ordering {
 fn compare_text(left: &str, right: &str, ty: Type) -> Ordering {
     match ty {
         Type::BPCHAR => unpadded(left).cmp(unpadded(right)),
+        Type::CITEXT => left.to_lowercase().cmp(&right.to_lowercase()),
         Type::INET | Type::CIDR => crate::types::network::compare(left, right),
         Type::PG_LSN => crate::types::names::lsn_key(left).cmp(&crate::types::names::lsn_key(right)),
         Type::TID => crate::types::names::tid_key(left).cmp(&crate::types::names::tid_key(right)),

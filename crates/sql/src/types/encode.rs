@@ -105,6 +105,7 @@ fn encode_value(out: &mut Vec<u8>, datum: &Datum, ty: Type) {
         Datum::Numeric(value) => encode_numeric(out, value),
         Datum::Text(text) => match ty {
             Type::BPCHAR => encode_bytes(out, unpadded(text).as_bytes()),
+            Type::CITEXT => encode_bytes(out, text.to_lowercase().as_bytes()),
             Type::INET | Type::CIDR => encode_bytes(out, &crate::types::network::key(text)),
             Type::PG_LSN => encode_i64(out, crate::types::names::lsn_key(text) as i64 ^ i64::MIN),
             Type::TID => {

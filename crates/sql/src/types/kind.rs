@@ -74,6 +74,7 @@ pub fn category(ty: Type, catalog: &Catalog) -> char {
     match user(ty, catalog).map(|user| &user.kind) {
         Some(UserTypeKind::Enum(_)) => 'E',
         Some(UserTypeKind::Composite(_)) => 'C',
+        Some(UserTypeKind::Extension { category, .. }) => *category,
         Some(UserTypeKind::Domain { base, .. }) => category(base.ty, catalog),
         None if element(ty, catalog).is_some() => 'A',
         None => 'U',

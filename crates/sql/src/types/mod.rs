@@ -23,6 +23,7 @@ pub mod compare;
 pub mod datetime;
 pub mod datum;
 pub mod encode;
+pub(crate) mod hstore;
 mod identity;
 pub mod io;
 pub mod json;
@@ -87,4 +88,6 @@ builtin! {
     TIME_ARRAY = 1183; TIMESTAMPTZ_ARRAY = 1185; INTERVAL_ARRAY = 1187; NUMERIC_ARRAY = 1231; TIMETZ_ARRAY = 1270;
     UUID_ARRAY = 2951; JSON_ARRAY = 199; JSONB_ARRAY = 3807; ACLITEM_ARRAY = 1034; REGCLASS_ARRAY = 2210;
     REGTYPE_ARRAY = 2211; RECORD_ARRAY = 2287;
+    // Of extensions; PostgreSQL gives them other numbers in each database.
+    CITEXT = 15000; CITEXT_ARRAY = 15001; HSTORE = 15002; HSTORE_ARRAY = 15003;
 }

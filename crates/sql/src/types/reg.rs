@@ -58,13 +58,7 @@ pub fn parse(text: &str, ty: Type, env: &dyn Env) -> Result<i64> {
         },
         Type::REGCOLLATION => {
             let name = parts_of(text)?.pop().unwrap_or_default();
-            let found = collation::COLLATIONS.iter().find(|(_, known)| *known == name).map(|(oid, _)| *oid);
-            return found.map(i64::from).ok_or_else(|| {
-                SqlError::new(
-                    SqlState::UNDEFINED_OBJECT,
-                    format!("collation \"{name}\" for encoding \"UTF8\" does not exist"),
-                )
-            });
+            return collation::number(&name, &name, &names::search_path(env), env.catalog()).map(i64::from);
         }
         Type::REGPROC => find_function(text, env)?,
         Type::REGPROCEDURE => find_procedure(text, env)?,
@@ -192,9 +186,7 @@ pub fn show(out: &mut String, oid: i64, ty: Type, env: &dyn Env) {
         (oid, Type::REGCLASS) => relation_name(oid, env),
         (oid, Type::REGNAMESPACE) => catalog.schemas.get(&oid).map(|schema| quote::identifier(&schema.name)),
         (BOOTSTRAP_ROLE, Type::REGROLE) => Some("postgres".to_owned()),
-        (oid, Type::REGCOLLATION) => {
-            collation::COLLATIONS.iter().find(|(number, _)| *number == oid).map(|(_, name)| quote::identifier(name))
-        }
+        (oid, Type::REGCOLLATION) => collation::name(oid, env.catalog()).map(|name| quote::identifier(&name)),
         (oid, Type::REGPROC) => function_name(oid, env),
         (oid, Type::REGPROCEDURE) => procedure_name(oid, env),
         _ => None,

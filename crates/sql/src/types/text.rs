@@ -7,6 +7,7 @@ use crate::catalog::UserTypeKind;
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Env;
 use crate::types::datetime;
+use crate::types::hstore::Pairs;
 use crate::types::json::Json;
 use crate::types::json::path::Path;
 use crate::types::numeric::Numeric;
@@ -86,6 +87,10 @@ fn input_other(text: &str, typed: Typed, env: &dyn Env) -> Result<Datum> {
         }
         Some((UserTypeKind::Domain { base, .. }, _)) => input(text, *base, env),
         Some((UserTypeKind::Composite(fields), user)) => record::parse(text, user.ty, fields, env),
+        Some((UserTypeKind::Extension { .. }, user)) if user.ty == Type::HSTORE => {
+            Ok(Datum::text(Pairs::parse(text)?.to_string()))
+        }
+        Some((UserTypeKind::Extension { .. }, _)) => Ok(Datum::text(text)),
         None if typed.ty == Type::RECORD => {
             Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "input of anonymous composite types is not implemented"))
         }

@@ -2,6 +2,7 @@
 
 use crate::bind::Binder;
 use crate::bind::block::{AGGREGATES, Clause};
+use crate::bind::collation::{Needs, unkeyed};
 use crate::bind::expr::call::Parsed;
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::resolve::{Callee, Resolved};
@@ -23,13 +24,19 @@ impl Binder<'_> {
         };
         let within: Vec<Expr> = match call.within_group {
             [] => Vec::new(),
-            _ => order.iter().map(|key| key.expr.clone()).collect(),
+            _ => order.iter().map(|key| unkeyed(&key.expr).clone()).collect(),
         };
         let resolved = self.resolve(call, &args, &within)?;
         let function = aggregate_function(&resolved, call)?;
         let mut args = args;
         args.extend(within);
         let args = self.arguments(&resolved, args)?;
+        if matches!(function.name, "min" | "max" | "mode") || call.distinct || !call.within_group.is_empty() {
+            let needs = if call.distinct { Needs::Equality } else { Needs::Order };
+            for arg in &args {
+                self.must_be_bytes(&[arg], needs, function.name)?;
+            }
+        }
         if !call.within_group.is_empty() {
             // What is sorted by is what the function takes.
             let first = args.len() - order.len();

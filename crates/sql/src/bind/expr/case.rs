@@ -3,6 +3,7 @@
 use crate::parse::ast;
 
 use crate::bind::Binder;
+use crate::bind::collation::Needs;
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Expr, ExprKind};
 use crate::types::Type;
@@ -75,6 +76,7 @@ impl Binder<'_> {
                 let greatest = name == "greatest";
                 let (args, ty, modifier) = self.same_type(args, if greatest { "GREATEST" } else { "LEAST" })?;
                 self.find_operator("<", ty, ty)?;
+                self.must_be_bytes(&args.iter().collect::<Vec<_>>(), Needs::Order, "GREATEST and LEAST")?;
                 with_modifier(Expr::new(ExprKind::Extreme { args, greatest }, ty), modifier)
             }
             "nullif" => match args {

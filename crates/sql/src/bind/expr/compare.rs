@@ -3,6 +3,7 @@
 use crate::parse::ast::{self, BinaryOperator};
 
 use crate::bind::Binder;
+use crate::bind::collation::Needs;
 use crate::bind::expr::operator::symbol;
 use crate::bind::expr::{mismatch, peel};
 use crate::error::{Result, SqlError, SqlState};
@@ -61,6 +62,9 @@ impl Binder<'_> {
                 _ => Expr::new(ExprKind::And(equal), Type::BOOL),
             });
         }
+        for (left, right) in lefts.iter().zip(&rights) {
+            self.must_be_bytes(&[left, right], Needs::Order, "a comparison of rows")?;
+        }
         Ok(Expr::new(ExprKind::CompareRows { operator, left: lefts, right: rights }, Type::BOOL))
     }
 
@@ -112,6 +116,7 @@ impl Binder<'_> {
         let left = self.expr(left)?;
         let right = self.expr(right)?;
         let (left, right) = self.comparable("=", left, right)?;
+        self.must_be_bytes(&[&left, &right], Needs::Equality, "IS DISTINCT FROM")?;
         Ok(Expr::new(ExprKind::IsDistinct { args: Box::new([left, right]), negated }, Type::BOOL))
     }
 
@@ -174,6 +179,8 @@ impl Binder<'_> {
 
     /// `x = ANY` of a list, or `x <> ALL` of it.
     fn member(&mut self, left: Expr, list: Vec<Expr>, common: Type, negated: bool) -> Result<Expr> {
+        let among: Vec<&Expr> = std::iter::once(&left).chain(&list).collect();
+        self.must_be_bytes(&among, Needs::Equality, "IN")?;
         let comparison = self.find_operator(if negated { "<>" } else { "=" }, left.ty(), common)?;
         let arg = Box::new(self.implicit(left, comparison.left)?);
         let mut items = Vec::with_capacity(list.len());
@@ -236,6 +243,8 @@ impl Binder<'_> {
                 format!("op {word} (array) requires operator to yield boolean").replace(word, "ANY/ALL"),
             ));
         }
+        let needs = if matches!(&*symbol, "=" | "<>") { Needs::Equality } else { Needs::Order };
+        self.must_be_bytes(&[&left], needs, "ANY and ALL")?;
         let arg = Box::new(self.implicit(left, comparison.left)?);
         let wanted = if comparison.right == element { base } else { self.array_over(comparison.right)? };
         let array = Box::new(self.implicit(array, wanted)?);

@@ -125,15 +125,16 @@ impl Binder<'_> {
     /// The call of the operator that fits the operands.
     pub(in crate::bind) fn operator(&mut self, symbol: &str, left: Option<Expr>, right: Expr) -> Result<Expr> {
         let symbol = if symbol == "!=" { "<>" } else { symbol };
-        let resolved = resolve::operator(symbol, left.as_ref().map(Expr::ty), right.ty(), self.catalog)?;
+        let resolved = resolve::operator(symbol, left.as_ref().map(Expr::ty), right.ty(), self.names())?;
         let args = left.into_iter().chain([right]).collect();
-        self.apply(&resolved, args)
+        let applied = self.apply(&resolved, args)?;
+        self.compared_by_collation(symbol, applied)
     }
 
     /// An operator between two operands: the function, the types that it takes.
     pub(in crate::bind) fn find_operator(&self, symbol: &str, left: Type, right: Type) -> Result<Comparison> {
         let symbol = if symbol == "!=" { "<>" } else { symbol };
-        let resolved = resolve::operator(symbol, Some(left), right, self.catalog)?;
+        let resolved = resolve::operator(symbol, Some(left), right, self.names())?;
         let function = builtin(&resolved)?;
         match resolved.arguments.as_slice() {
             [Argument::Given { ty: left, .. }, Argument::Given { ty: right, .. }] => {

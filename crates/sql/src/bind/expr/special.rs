@@ -3,10 +3,9 @@
 use crate::parse::ast::{self, CeilFloorKind, DateTimeField, TrimWhereField};
 
 use crate::bind::Binder;
-use crate::bind::names::qualified;
-use crate::error::{Result, SqlError, SqlState};
+use crate::error::{Result, SqlError};
 use crate::ir::{Expr, ExprKind};
-use crate::types::{Datum, Type, Typed, collation, modifier};
+use crate::types::{Datum, Type, Typed, modifier};
 
 impl Binder<'_> {
     pub(super) fn special(&mut self, expr: &ast::Expr) -> Result<Expr> {
@@ -133,23 +132,6 @@ impl Binder<'_> {
         }
         args.extend(length.map(|length| self.expr(length)).transpose()?);
         self.call_named(if shorthand { "substr" } else { "substring" }, args)
-    }
-
-    /// COLLATE: only collations that compare bytes are there.
-    fn collate(&mut self, expr: &ast::Expr, collation: &ast::ObjectName) -> Result<Expr> {
-        let bound = self.expr(expr)?;
-        let name = qualified(collation)?;
-        collation::number(&name.name, &name.display())?;
-        let bound = self.settle(bound)?;
-        match bound.ty() {
-            Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME => Ok(bound),
-            ty if crate::types::kind::category(ty, self.catalog) == 'S' => Ok(bound),
-            ty if crate::types::kind::element(ty, self.catalog).is_some() => Ok(bound),
-            ty => {
-                let message = format!("collations are not supported by type {}", self.type_name(ty));
-                Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message))
-            }
-        }
     }
 
     /// `INTERVAL '1' DAY`, `INTERVAL '1 day'`, `INTERVAL(3) '…'`

@@ -22,11 +22,11 @@ pub(in crate::functions) static FUNCTIONS: &[Function] = extremes! {
     DATE, TIME, TIMETZ, TIMESTAMP, TIMESTAMPTZ, INTERVAL, ANYARRAY, ANYENUM,
 };
 
-fn maximum(site: &Site<'_>) -> Box<dyn Accumulator> {
+pub(in crate::functions) fn maximum(site: &Site<'_>) -> Box<dyn Accumulator> {
     Box::new(Extreme { value: Datum::Null, ty: argument(site, 0), wanted: Ordering::Greater })
 }
 
-fn minimum(site: &Site<'_>) -> Box<dyn Accumulator> {
+pub(in crate::functions) fn minimum(site: &Site<'_>) -> Box<dyn Accumulator> {
     Box::new(Extreme { value: Datum::Null, ty: argument(site, 0), wanted: Ordering::Less })
 }
 

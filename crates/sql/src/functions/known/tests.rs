@@ -7,9 +7,6 @@ use crate::types::Type;
 /// Functions that PostgreSQL has in its grammar rather than in its catalog.
 const SYNTAX: &[&str] = &["user", "current_role", "current_catalog"];
 
-/// Functions of extensions.
-const EXTENSIONS: &[&str] = &["uuid_generate_v4"];
-
 fn flags(function: &Function) -> String {
     let mut flags = String::new();
     flags.push_str(match function.body {
@@ -48,7 +45,7 @@ fn differences(
     theirs: fn(&str) -> &'static [known::Known],
 ) -> Vec<String> {
     let mut different = Vec::new();
-    for function in ours.filter(|function| ![SYNTAX, EXTENSIONS].concat().contains(&function.name)) {
+    for function in ours.filter(|function| !SYNTAX.contains(&function.name)) {
         match theirs(function.name).iter().find(|known| known.args == function.args) {
             None => different.push(format!("{} is not in PostgreSQL", shown(function))),
             Some(known) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::catalog::{INFORMATION_SCHEMA, Oid, PG_CATALOG, Parameter, ParameterMode, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::resolve::{Argument, Call, Callee, Names};
-use crate::functions::{Function, kinds, named, registry, skew};
+use crate::functions::{Function, extension, kinds, named, registry, skew};
 use crate::types::{Datum, Type};
 
 /// One function, seen from a call.
@@ -121,17 +121,22 @@ const SKEW: Oid = 0;
 fn schemas(call: &Call<'_>, names: Names<'_>) -> Result<Vec<Oid>> {
     match call.schema {
         Some("skew") => Ok(vec![SKEW]),
-        Some(schema) => match names.catalog.schema(schema) {
-            Some(found) => Ok(vec![found.oid]),
+        Some(schema) => match kinds::schema_named(schema, names) {
+            Some(found) => Ok(vec![found]),
             None => Err(SqlError::new(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{schema}\" does not exist"))),
         },
-        None if names.path.contains(&PG_CATALOG) => Ok(names.path.to_vec()),
-        None => Ok([&[PG_CATALOG], names.path].concat()),
+        // A function of the temporary schema is only found under its full name.
+        None => {
+            let is_temporary = |oid: &Oid| names.catalog.schemas.get(oid).is_some_and(|schema| schema.temporary);
+            let path = names.path.iter().copied().filter(|oid| !is_temporary(oid));
+            let implied = (!names.path.contains(&PG_CATALOG)).then_some(PG_CATALOG);
+            Ok(implied.into_iter().chain(path).collect())
+        }
     }
 }
 
 fn shapes<'a>(schema: Oid, call: &Call<'a>, names: Names<'a>) -> Vec<Shape<'a>> {
-    let builtins: &[&Function] = match schema {
+    let builtins: &[&'static Function] = match schema {
         _ if call.procedure => &[],
         SKEW => skew(call.name),
         PG_CATALOG => named(call.name),
@@ -143,8 +148,11 @@ fn shapes<'a>(schema: Oid, call: &Call<'a>, names: Names<'a>) -> Vec<Shape<'a>> 
         .functions
         .values()
         .filter(|user| user.schema == schema && &*user.name == call.name && user.procedure == call.procedure);
-    let spread: &[&Function] = if call.variadic && schema == PG_CATALOG { registry::spread(call.name) } else { &[] };
-    let builtins = builtins.iter().chain(spread).map(|function| builtin_shape(function));
+    let spread: &[&'static Function] =
+        if call.variadic && schema == PG_CATALOG { registry::spread(call.name) } else { &[] };
+    let installed = extension::functions(schema, call.name, names.catalog).filter(|_| !call.procedure);
+    let builtins: Vec<&'static Function> = builtins.iter().chain(spread).copied().chain(installed).collect();
+    let builtins = builtins.into_iter().map(|function| -> Shape<'a> { builtin_shape(function) });
     builtins.chain(users.map(|user| user_shape(user, call.procedure))).collect()
 }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::catalog::{Catalog, Oid, ParameterMode, Returns, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::{Function, kinds, known};
+use crate::functions::{Function, extension, kinds, known};
 use crate::types::{Datum, Type};
 
 pub use common::{common_type, common_type_of};
@@ -133,14 +133,18 @@ pub fn function(call: &Call<'_>, names: Names<'_>) -> Result<Resolved> {
 }
 
 /// Finds the operator that `left symbol right` means; without `left` it is a prefix operator.
-pub fn operator(symbol: &str, left: Option<Type>, right: Type, catalog: &Catalog) -> Result<Resolved> {
+///
+/// The operators of an extension are there where the search path finds its schema.
+pub fn operator(symbol: &str, left: Option<Type>, right: Type, names: Names<'_>) -> Result<Resolved> {
+    let catalog = names.catalog;
     let both = [left.unwrap_or(right), right];
     let args: &[Type] = if left.is_some() { &both } else { &both[1..] };
-    let ours = super::operators(symbol);
-    if let Some(exact) = exact_operator(ours, args, catalog) {
+    let ours: Vec<&'static Function> =
+        super::operators(symbol).iter().copied().chain(extension::operators(symbol, names)).collect();
+    if let Some(exact) = exact_operator(&ours, args, catalog) {
         return finish_operator(exact, args, catalog);
     }
-    let mut fitting = fitting(candidates::operators(ours, args.len()), args, catalog);
+    let mut fitting = fitting(candidates::operators(&ours, args.len()), args, catalog);
     let best = match fitting.len() {
         0 if fits_known(known::operators(symbol), args, catalog) => {
             return Err(messages::unsupported_operator(symbol, args, catalog));

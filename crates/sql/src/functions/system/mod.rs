@@ -2,6 +2,8 @@
 
 pub(super) mod catalog;
 pub(super) mod control;
+pub(super) mod extensions;
+pub(super) mod keywords;
 pub(super) mod locks;
 pub(super) mod lookup;
 pub(super) mod sequences;

@@ -33,7 +33,7 @@ pub fn context(from: Type, to: Type, catalog: &Catalog) -> Option<CastContext> {
     if from == to {
         return Some(CastContext::Implicit);
     }
-    if let Some(context) = listed(from, to) {
+    if let Some(context) = listed(from, to).or_else(|| of_extension(from, to)) {
         return Some(context);
     }
     let string = |ty| kind::category(ty, catalog) == 'S';
@@ -69,6 +69,15 @@ pub fn listed(from: Type, to: Type) -> Option<CastContext> {
         b'a' => CastContext::Assignment,
         _ => CastContext::Explicit,
     })
+}
+
+/// The casts of extensions.
+fn of_extension(from: Type, to: Type) -> Option<CastContext> {
+    match (from, to) {
+        (Type::CITEXT, Type::TEXT | Type::VARCHAR) => Some(CastContext::Implicit),
+        (Type::HSTORE, Type::JSON | Type::JSONB) | (Type::TEXT_ARRAY, Type::HSTORE) => Some(CastContext::Explicit),
+        _ => None,
+    }
 }
 
 /// Whether a value of one type is one of the other without a change.
@@ -111,6 +120,12 @@ fn convert_value(value: Datum, from: Type, to: Typed, explicit: bool, env: &dyn 
     // How many bits there are decides which ones.
     if let (Datum::Int(number), Type::INT4 | Type::INT8, Type::BIT) = (&value, from, to.ty) {
         return Ok(convert::integer_to_bits(*number, to.modifier));
+    }
+    if let (Datum::Text(pairs), Type::HSTORE, Type::JSON | Type::JSONB) = (&value, from, to.ty) {
+        return text::input(&crate::functions::extension::hstore_as_json(pairs)?, to, env);
+    }
+    if let (Datum::Array(array), Type::TEXT_ARRAY, Type::HSTORE) = (&value, from, to.ty) {
+        return crate::functions::extension::hstore_of_array(array);
     }
     if let Some(converted) = convert::known(&value, from, to.ty, env) {
         return convert::constrain(converted?, to, explicit);

@@ -1,0 +1,155 @@
+//! Extensions: what CREATE EXTENSION can install, and the functions, operators and types that are there afterwards.
+//!
+//! An extension's functions are found in the schema that it is installed in, as if they were made there, and are gone with
+//! it. Its types have numbers of their own in every database; the catalog has an entry for each while it is installed.
+
+mod citext;
+mod crypt;
+mod hstore;
+mod pgcrypto;
+mod statements;
+mod trigram;
+mod unaccent;
+mod uuid;
+
+pub(crate) use hstore::{as_json as hstore_as_json, of_array as hstore_of_array};
+
+use crate::catalog::{Catalog, Oid};
+use crate::functions::Function;
+use crate::functions::resolve::Names;
+use crate::types::Type;
+
+/// A type of an extension.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExtensionType {
+    pub(crate) name: &'static str,
+    pub(crate) ty: Type,
+    pub(crate) array: Type,
+    /// `typcategory`
+    pub(crate) category: char,
+    /// `typcollation`
+    pub(crate) collation: Oid,
+}
+
+/// An extension that can be installed.
+#[derive(Debug)]
+pub(crate) struct Extension {
+    pub(crate) name: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) comment: &'static str,
+    pub(crate) functions: &'static [&'static [Function]],
+    pub(crate) operators: &'static [&'static [Function]],
+    pub(crate) types: &'static [ExtensionType],
+}
+
+/// All of them but `plpgsql`, which every database has.
+pub(crate) static EXTENSIONS: &[Extension] = &[
+    Extension {
+        name: "btree_gin",
+        version: "1.3",
+        comment: "support for indexing common datatypes in GIN",
+        functions: &[],
+        operators: &[],
+        types: &[],
+    },
+    Extension {
+        name: "btree_gist",
+        version: "1.7",
+        comment: "support for indexing common datatypes in GiST",
+        functions: &[],
+        operators: &[],
+        types: &[],
+    },
+    Extension {
+        name: "citext",
+        version: "1.6",
+        comment: "data type for case-insensitive character strings",
+        functions: &[citext::FUNCTIONS],
+        operators: &[citext::OPERATORS],
+        types: &[ExtensionType {
+            name: "citext",
+            ty: Type::CITEXT,
+            array: Type::CITEXT_ARRAY,
+            category: 'S',
+            collation: 100,
+        }],
+    },
+    Extension {
+        name: "hstore",
+        version: "1.8",
+        comment: "data type for storing sets of (key, value) pairs",
+        functions: &[hstore::FUNCTIONS],
+        operators: &[hstore::OPERATORS],
+        types: &[ExtensionType {
+            name: "hstore",
+            ty: Type::HSTORE,
+            array: Type::HSTORE_ARRAY,
+            category: 'U',
+            collation: 0,
+        }],
+    },
+    Extension {
+        name: "pg_stat_statements",
+        version: "1.10",
+        comment: "track planning and execution statistics of all SQL statements executed",
+        functions: &[statements::FUNCTIONS],
+        operators: &[],
+        types: &[],
+    },
+    Extension {
+        name: "pg_trgm",
+        version: "1.6",
+        comment: "text similarity measurement and index searching based on trigrams",
+        functions: &[trigram::FUNCTIONS],
+        operators: &[trigram::OPERATORS],
+        types: &[],
+    },
+    Extension {
+        name: "pgcrypto",
+        version: "1.3",
+        comment: "cryptographic functions",
+        functions: &[pgcrypto::FUNCTIONS, pgcrypto::REFUSED],
+        operators: &[],
+        types: &[],
+    },
+    Extension {
+        name: "unaccent",
+        version: "1.1",
+        comment: "text search dictionary that removes accents",
+        functions: &[unaccent::FUNCTIONS],
+        operators: &[],
+        types: &[],
+    },
+    Extension {
+        name: "uuid-ossp",
+        version: "1.1",
+        comment: "generate universally unique identifiers (UUIDs)",
+        functions: &[uuid::FUNCTIONS],
+        operators: &[],
+        types: &[],
+    },
+];
+
+/// The extension with this name.
+pub(crate) fn find(name: &str) -> Option<&'static Extension> {
+    EXTENSIONS.iter().find(|extension| extension.name == name)
+}
+
+/// The functions with this name of the extensions that are installed in a schema.
+pub(crate) fn functions<'a>(
+    schema: Oid,
+    name: &'a str,
+    catalog: &'a Catalog,
+) -> impl Iterator<Item = &'static Function> + 'a {
+    let here = catalog.extensions.values().filter(move |installed| installed.schema == schema);
+    let known = here.filter_map(|installed| find(&installed.name));
+    known.flat_map(|known| known.functions).copied().flatten().filter(move |function| function.name == name)
+}
+
+/// The operators with this symbol of the extensions that are installed in a schema of the search path.
+pub(crate) fn operators<'a>(symbol: &'a str, names: Names<'a>) -> impl Iterator<Item = &'static Function> + 'a {
+    let symbol = if symbol == "!=" { "<>" } else { symbol };
+    let visible = names.catalog.extensions.values().filter(move |installed| names.path.contains(&installed.schema));
+    let known = visible.filter_map(|installed| find(&installed.name));
+    known.flat_map(|known| known.operators).copied().flatten().filter(move |function| function.name == symbol)
+}

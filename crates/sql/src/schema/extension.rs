@@ -1,0 +1,104 @@
+//! CREATE EXTENSION and DROP EXTENSION.
+
+use std::sync::Arc;
+
+use crate::catalog::{Extension, Oid, RelationKind, UserType, UserTypeKind};
+use crate::error::{Result, SqlError, SqlState};
+use crate::functions::extension::{self, Extension as Known};
+use crate::parse::ast::ObjectName;
+use crate::parse::ddl::CreateExtension;
+use crate::schema::drop::dependents;
+use crate::schema::names::{fold, parts};
+use crate::storage::World;
+
+impl World<'_> {
+    pub(super) fn create_extension(&mut self, create: &CreateExtension) -> Result<()> {
+        let name = fold(&create.name);
+        if &*name == "plpgsql" || self.catalog.extensions.values().any(|known| known.name == name) {
+            let message = format!("extension \"{name}\" already exists");
+            if create.if_not_exists {
+                let message = format!("{message}, skipping");
+                self.session.notice("NOTICE", SqlState::DUPLICATE_OBJECT, message);
+                return Ok(());
+            }
+            return Err(SqlError::new(SqlState::DUPLICATE_OBJECT, message));
+        }
+        let Some(known) = extension::find(&name) else {
+            let message = format!("extension \"{name}\" is not available");
+            let names: Vec<&str> = extension::EXTENSIONS.iter().map(|known| known.name).collect();
+            let hint = format!("Skew has the extensions {}.", names.join(", "));
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).hint(hint));
+        };
+        if let Some(version) = create.version.as_deref().filter(|version| *version != known.version) {
+            let message =
+                format!("extension \"{name}\" has no installation script nor update path for version \"{version}\"");
+            return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message));
+        }
+        let schema = match &create.schema {
+            Some(schema) => self.schema_named(&fold(schema))?,
+            None => self.place(&ObjectName::from(vec![create.name.clone()]), false)?.0,
+        };
+        self.install(known, schema)
+    }
+
+    fn install(&mut self, known: &'static Known, schema: Oid) -> Result<()> {
+        for ty in known.types {
+            if self.catalog.types.values().any(|user| user.schema == schema && *user.name == *ty.name) {
+                let message = format!("type \"{}\" already exists", ty.name);
+                return Err(SqlError::new(SqlState::DUPLICATE_OBJECT, message));
+            }
+        }
+        let oid = self.db.new_oid();
+        self.change_catalog(|catalog| {
+            for ty in known.types {
+                let kind = UserTypeKind::Extension { category: ty.category, collation: ty.collation };
+                let user = UserType { ty: ty.ty, array: ty.array, schema, name: ty.name.into(), kind };
+                catalog.types.insert(ty.ty.0, Arc::new(user));
+            }
+            catalog.extensions.insert(oid, Arc::new(Extension { oid, name: known.name.into(), schema }));
+            Ok(())
+        })
+    }
+
+    pub(super) fn drop_extension(&mut self, if_exists: bool, name: &ObjectName, cascade: bool) -> Result<()> {
+        let (_, name) = parts(name)?;
+        let Some(found) = self.catalog.extensions.values().find(|known| known.name == name).cloned() else {
+            if &*name == "plpgsql" {
+                return Err(SqlError::unsupported("DROP EXTENSION plpgsql"));
+            }
+            let message = format!("extension \"{name}\" does not exist");
+            if if_exists {
+                self.session.notice("NOTICE", SqlState::UNDEFINED_OBJECT, format!("{message}, skipping"));
+                return Ok(());
+            }
+            return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message));
+        };
+        let types = extension::find(&found.name).map_or(&[][..], |known| known.types);
+        let mut users = Vec::new();
+        for relation in self.catalog.relations.values() {
+            let RelationKind::Table(table) = &relation.kind else { continue };
+            for (at, column) in table.columns.iter().enumerate() {
+                let uses = |ty: &extension::ExtensionType| [ty.ty, ty.array].contains(&column.typed.ty);
+                if !column.dropped && types.iter().any(uses) {
+                    users.push((relation.oid, at, format!("column {} of table {}", column.name, relation.name)));
+                }
+            }
+        }
+        let shown: Vec<String> = users.iter().map(|(_, _, shown)| shown.clone()).collect();
+        if !cascade && !users.is_empty() {
+            let error = dependents(&format!("extension {name}"), &shown);
+            // The columns depend on the type, and the type goes with the extension.
+            let detail = shown.iter().map(|user| format!("{user} depends on type {name}"));
+            return Err(error.detail(detail.collect::<Vec<_>>().join("\n")));
+        }
+        self.notice_cascade(&shown);
+        for (table, at, _) in users {
+            self.remove_column(table, at)?;
+        }
+        self.change_catalog(|catalog| {
+            types.iter().for_each(|ty| drop(catalog.types.remove(&ty.ty.0)));
+            catalog.extensions.remove(&found.oid);
+            Ok(())
+        })
+    }
+}
