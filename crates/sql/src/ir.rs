@@ -22,6 +22,7 @@ use crate::functions::Function;
 use crate::system::SystemTable;
 use crate::types::{Datum, RecordShape, Type, Typed};
 
+pub use crate::parse::ast::{FrameExclude, LockStrength, LockWait};
 pub use below::{TableUse, children, subplans};
 
 /// An expression with its type.
@@ -605,16 +606,6 @@ pub enum FrameBound {
     UnboundedFollowing,
 }
 
-/// What a frame leaves out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
-pub enum FrameExclude {
-    NoOthers,
-    CurrentRow,
-    Group,
-    Ties,
-}
-
 /// A sort key.
 #[derive(Clone, Debug)]
 pub struct SortKey {
@@ -657,25 +648,6 @@ pub struct RowLock {
     pub strength: LockStrength,
     /// What happens when somebody holds it.
     pub wait: LockWait,
-}
-
-/// How strongly a row is locked; each excludes what PostgreSQL's table of row locks says.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[allow(missing_docs)]
-pub enum LockStrength {
-    KeyShare,
-    Share,
-    NoKeyUpdate,
-    Update,
-}
-
-/// What happens when somebody holds a lock.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
-pub enum LockWait {
-    Block,
-    NoWait,
-    SkipLocked,
 }
 
 /// A common table expression.

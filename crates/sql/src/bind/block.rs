@@ -31,7 +31,7 @@ pub(super) struct Block {
     /// The arguments of each `GROUPING(…)`.
     pub groupings: Vec<Vec<Expr>>,
     /// The WINDOW clause.
-    pub named_windows: Vec<(Arc<str>, ast::NamedWindowExpr)>,
+    pub named_windows: Vec<(Arc<str>, ast::WindowSpec)>,
 }
 
 /// A part of a statement.

@@ -1,6 +1,6 @@
 //! Types as SQL writes them.
 
-use crate::parse::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, ObjectName, TimezoneInfo};
+use crate::parse::ast::{DataType, ObjectName};
 
 use crate::bind::Binder;
 use crate::bind::names::qualified;
@@ -11,54 +11,39 @@ impl Binder<'_> {
     /// The type that a syntax tree names.
     pub fn data_type(&self, ty: &DataType) -> Result<Typed> {
         let plain = match ty {
-            DataType::Text => Type::TEXT,
-            DataType::Int(None) | DataType::Integer(None) | DataType::Int4(None) => Type::INT4,
-            DataType::BigInt(None) | DataType::Int8(None) => Type::INT8,
-            DataType::SmallInt(None) | DataType::Int2(None) => Type::INT2,
-            DataType::Bool | DataType::Boolean => Type::BOOL,
-            DataType::Real | DataType::Float4 => Type::FLOAT4,
-            DataType::DoublePrecision | DataType::Float8 => Type::FLOAT8,
-            DataType::Date => Type::DATE,
-            DataType::Uuid => Type::UUID,
-            DataType::JSON => Type::JSON,
-            DataType::JSONB => Type::JSONB,
-            DataType::Bytea => Type::BYTEA,
-            DataType::Regclass => Type::REGCLASS,
-            DataType::TsVector => Type::TSVECTOR,
-            DataType::TsQuery => Type::TSQUERY,
-            DataType::Trigger => Type::TRIGGER,
-            DataType::Varchar(length) | DataType::CharacterVarying(length) | DataType::CharVarying(length) => {
-                return with_length(Type::VARCHAR, length.as_ref());
+            DataType::Integer => Type::INT4,
+            DataType::BigInt => Type::INT8,
+            DataType::SmallInt => Type::INT2,
+            DataType::Boolean => Type::BOOL,
+            DataType::Real => Type::FLOAT4,
+            DataType::DoublePrecision | DataType::Float(None) => Type::FLOAT8,
+            DataType::Float(Some(bits)) => return names::float(number(*bits)),
+            DataType::Numeric(None) => Type::NUMERIC,
+            DataType::Numeric(Some((precision, None))) => {
+                return modifier::apply(Type::NUMERIC, &[number(*precision)]);
             }
-            DataType::Character(length) | DataType::Char(length) => {
-                let one = CharacterLength::IntegerLength { length: 1, unit: None };
-                return with_length(Type::BPCHAR, Some(length.as_ref().unwrap_or(&one)));
+            DataType::Numeric(Some((precision, Some(scale)))) => {
+                return modifier::apply(Type::NUMERIC, &[number(*precision), *scale]);
             }
-            DataType::Numeric(info) | DataType::Decimal(info) | DataType::Dec(info) => return numeric(info),
-            DataType::Float(ExactNumberInfo::None) => Type::FLOAT8,
-            DataType::Float(ExactNumberInfo::Precision(bits)) => {
-                return names::float(i64::try_from(*bits).unwrap_or(0));
+            DataType::Varchar(None) => Type::VARCHAR,
+            DataType::Varchar(Some(length)) => return modifier::apply(Type::VARCHAR, &[number(*length)]),
+            DataType::Character(length) => return modifier::apply(Type::BPCHAR, &[number(length.unwrap_or(1))]),
+            DataType::Timestamp { precision, with_zone } => {
+                return timed(*precision, if *with_zone { Type::TIMESTAMPTZ } else { Type::TIMESTAMP });
             }
-            DataType::Timestamp(precision, zone) => {
-                return timed(*precision, zone, Type::TIMESTAMP, Type::TIMESTAMPTZ);
+            DataType::Time { precision, with_zone } => {
+                return timed(*precision, if *with_zone { Type::TIMETZ } else { Type::TIME });
             }
-            DataType::Time(precision, zone) => return timed(*precision, zone, Type::TIME, Type::TIMETZ),
             DataType::Interval { fields: None, precision: None } => Type::INTERVAL,
-            DataType::Array(of) => return self.array_type(of),
+            DataType::Array(of, _) => return self.array_type(of),
             DataType::Custom(name, numbers) => return self.named_type(name, numbers),
             other => return names::parse(&other.to_string(), self.env),
         };
         Ok(plain.into())
     }
 
-    fn array_type(&self, of: &ArrayElemTypeDef) -> Result<Typed> {
-        let element = match of {
-            ArrayElemTypeDef::AngleBracket(of)
-            | ArrayElemTypeDef::SquareBracket(of, _)
-            | ArrayElemTypeDef::Parenthesis(of)
-            | ArrayElemTypeDef::Qualified(of, _) => self.data_type(of)?,
-            ArrayElemTypeDef::None => return Err(SqlError::unsupported("an array without element type")),
-        };
+    fn array_type(&self, of: &DataType) -> Result<Typed> {
+        let element = self.data_type(of)?;
         // `int[][]` is the same type as `int[]`.
         if kind::element(element.ty, self.catalog).is_some() {
             return Ok(element);
@@ -105,29 +90,7 @@ impl Binder<'_> {
     }
 }
 
-fn with_length(ty: Type, length: Option<&CharacterLength>) -> Result<Typed> {
-    match length {
-        None => Ok(ty.into()),
-        Some(CharacterLength::IntegerLength { length, .. }) => modifier::apply(ty, &[number(*length)]),
-        Some(CharacterLength::Max) => Err(SqlError::unsupported("varchar(max)")),
-    }
-}
-
-fn numeric(info: &ExactNumberInfo) -> Result<Typed> {
-    match info {
-        ExactNumberInfo::None => Ok(Type::NUMERIC.into()),
-        ExactNumberInfo::Precision(precision) => modifier::apply(Type::NUMERIC, &[number(*precision)]),
-        ExactNumberInfo::PrecisionAndScale(precision, scale) => {
-            modifier::apply(Type::NUMERIC, &[number(*precision), *scale])
-        }
-    }
-}
-
-fn timed(precision: Option<u64>, zone: &TimezoneInfo, without: Type, with: Type) -> Result<Typed> {
-    let ty = match zone {
-        TimezoneInfo::WithTimeZone | TimezoneInfo::Tz => with,
-        TimezoneInfo::None | TimezoneInfo::WithoutTimeZone => without,
-    };
+fn timed(precision: Option<u64>, ty: Type) -> Result<Typed> {
     match precision {
         Some(precision) => modifier::apply(ty, &[number(precision)]),
         None => Ok(ty.into()),

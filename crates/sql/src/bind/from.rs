@@ -7,6 +7,7 @@ use crate::parse::ast::{self, JoinConstraint, JoinOperator, TableFactor};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;
+use crate::bind::function_scan::calls_of;
 use crate::bind::names::{Found, Qualified, fold, name, qualified};
 use crate::bind::scope::{Columns, Frame, Item, ItemColumn, shift_columns};
 use crate::bind::with::Forbidding;
@@ -77,11 +78,10 @@ impl<'a> Binder<'a> {
     /// A table with the joins that are written after it.
     pub(super) fn table_with_joins(&mut self, table: &ast::TableWithJoins) -> Result<From<'a>> {
         // What stands left of a RIGHT or FULL JOIN is on its nullable side.
-        let fills_left =
-            |join: &ast::Join| matches!(join_kind(&join.join_operator), Ok((JoinKind::Right | JoinKind::Full, _)));
+        let fills_left = |join: &ast::Join| matches!(join_kind(join.join_operator), JoinKind::Right | JoinKind::Full);
         let nullable_until = table.joins.iter().rposition(fills_left).map_or(0, |last| last + 1);
-        let mut left = self
-            .in_join(nullable_until > 0, |binder| binder.nested(|binder| binder.table_factor(&table.relation)))?;
+        let mut left =
+            self.in_join(nullable_until > 0, |binder| binder.nested(|binder| binder.table_factor(&table.relation)))?;
         for (at, join) in table.joins.iter().enumerate() {
             left = self.join(left, join, at + 1 < nullable_until)?;
         }
@@ -135,7 +135,7 @@ impl<'a> Binder<'a> {
     }
 
     fn join(&mut self, left: From<'a>, join: &ast::Join, nullable: bool) -> Result<From<'a>> {
-        let (kind, constraint) = join_kind(&join.join_operator)?;
+        let kind = join_kind(join.join_operator);
         let may_look = is_lateral_factor(&join.relation);
         let nullable = nullable || matches!(kind, JoinKind::Left | JoinKind::Full);
         let (left, right, lateral) = self.beside(left, may_look, |binder| {
@@ -147,14 +147,14 @@ impl<'a> Binder<'a> {
                 .detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference."));
         }
         check_names(&left, &right)?;
-        match constraint {
+        match &join.constraint {
             JoinConstraint::None => Ok(combine(left, right, kind, lateral)),
             JoinConstraint::On(condition) => {
                 let joined = combine(left, right, kind, lateral);
                 self.join_on(joined, condition)
             }
             JoinConstraint::Using(names) => {
-                let names = names.iter().map(|name| Ok(qualified(name)?.name)).collect::<Result<Vec<_>>>()?;
+                let names: Vec<_> = names.iter().map(fold).collect();
                 self.join_using(left, right, kind, lateral, &names)
             }
             JoinConstraint::Natural => {
@@ -227,20 +227,13 @@ impl<'a> Binder<'a> {
 
     fn table_factor(&mut self, factor: &TableFactor) -> Result<From<'a>> {
         match factor {
-            TableFactor::Table {
-                name, alias, args: None, with_ordinality: false, sample, json_path, version, ..
-            } => {
-                if sample.is_some() || json_path.is_some() || version.is_some() {
-                    return Err(SqlError::unsupported("TABLESAMPLE"));
-                }
+            TableFactor::Table { name, alias } => {
                 let qualified = qualified(name)?;
-                let located = |binder: &Self, error| binder.at(crate::parse::ast::Spanned::span(name), error);
+                let located = |binder: &Self, error| binder.at(name.span(), error);
                 let from = self.named_from(&qualified).map_err(|error| located(self, error))?;
                 aliased(from, alias.as_ref())
             }
-            TableFactor::Derived { lateral, subquery, alias, sample: None } => {
-                self.derived(*lateral, subquery, alias.as_ref())
-            }
+            TableFactor::Derived { lateral, subquery, alias } => self.derived(*lateral, subquery, alias.as_ref()),
             TableFactor::NestedJoin { table_with_joins, alias } => {
                 let from = self.table_with_joins(table_with_joins)?;
                 match alias {
@@ -248,7 +241,12 @@ impl<'a> Binder<'a> {
                     None => Ok(from),
                 }
             }
-            other => self.function_factor(other),
+            TableFactor::Function { name, args, with_ordinality, alias, .. } => {
+                self.function_scan(&calls_of(name, args), *with_ordinality, alias.as_ref())
+            }
+            TableFactor::RowsFrom { calls, with_ordinality, alias, .. } => {
+                self.function_scan(calls, *with_ordinality, alias.as_ref())
+            }
         }
     }
 
@@ -514,16 +512,13 @@ fn join_alias<'a>(from: From<'a>, alias: &ast::TableAlias) -> Result<From<'a>> {
     Ok(From { plan: from.plan, slots: from.slots, items: vec![item], merged: None })
 }
 
-fn join_kind(operator: &JoinOperator) -> Result<(JoinKind, &JoinConstraint)> {
-    Ok(match operator {
-        JoinOperator::Join(constraint) | JoinOperator::Inner(constraint) | JoinOperator::CrossJoin(constraint) => {
-            (JoinKind::Inner, constraint)
-        }
-        JoinOperator::Left(constraint) | JoinOperator::LeftOuter(constraint) => (JoinKind::Left, constraint),
-        JoinOperator::Right(constraint) | JoinOperator::RightOuter(constraint) => (JoinKind::Right, constraint),
-        JoinOperator::FullOuter(constraint) => (JoinKind::Full, constraint),
-        _ => return Err(SqlError::unsupported("this kind of join")),
-    })
+fn join_kind(operator: JoinOperator) -> JoinKind {
+    match operator {
+        JoinOperator::Inner | JoinOperator::Cross => JoinKind::Inner,
+        JoinOperator::LeftOuter => JoinKind::Left,
+        JoinOperator::RightOuter => JoinKind::Right,
+        JoinOperator::FullOuter => JoinKind::Full,
+    }
 }
 
 fn is_lateral(table: &ast::TableWithJoins) -> bool {
@@ -533,9 +528,9 @@ fn is_lateral(table: &ast::TableWithJoins) -> bool {
 /// Whether it may look at what stands left of it: functions may without being asked.
 fn is_lateral_factor(factor: &TableFactor) -> bool {
     match factor {
-        TableFactor::Table { args, .. } => args.is_some(),
+        TableFactor::Table { .. } => false,
         TableFactor::Derived { lateral, .. } => *lateral,
         TableFactor::NestedJoin { table_with_joins, .. } => is_lateral(table_with_joins),
-        _ => true,
+        TableFactor::Function { .. } | TableFactor::RowsFrom { .. } => true,
     }
 }

@@ -2,32 +2,21 @@
 
 use std::sync::Arc;
 
-use crate::parse::ast::{self, FunctionArg, TableFactor};
+use crate::parse::ast::{self, FunctionArg};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;
 use crate::bind::from::{From, aliased, slot_column, values_item};
-use crate::bind::names::{fold, idents};
+use crate::bind::names::fold;
 use crate::bind::scope::{Frame, ItemColumn};
 use crate::catalog::{ParameterMode, Returns, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Body;
 use crate::ir::{Expr, ExprKind, FunctionCall, FunctionScan, Plan};
-use crate::parse::extra;
 use crate::types::{Type, Typed, kind};
 
 impl<'a> Binder<'a> {
-    /// An item of FROM that is a function.
-    pub(super) fn function_factor(&mut self, factor: &TableFactor) -> Result<From<'a>> {
-        match factor {
-            TableFactor::Function { name, args, with_ordinality, alias, .. } => {
-                let calls = calls_of(name, args)?;
-                self.function_scan(&calls, *with_ordinality, alias.as_ref())
-            }
-            _ => Err(SqlError::unsupported("this item in FROM")),
-        }
-    }
-
+    /// An item of FROM that is a function, or several side by side.
     pub(super) fn function_scan(
         &mut self,
         calls: &[ast::Expr],
@@ -182,7 +171,7 @@ fn has_inner_set(call: &Expr) -> bool {
 /// The name of the function that is called, or of what stands for one.
 fn call_name(call: &ast::Expr) -> Arc<str> {
     match call {
-        ast::Expr::Function(function) => match idents(&function.name).ok().and_then(|names| names.last().copied()) {
+        ast::Expr::Function(function) => match function.name.last() {
             Some(name) => Arc::from(&*fold(name)),
             None => Arc::from("function"),
         },
@@ -190,40 +179,21 @@ fn call_name(call: &ast::Expr) -> Arc<str> {
     }
 }
 
-/// The calls that an item stands for: one, those of ROWS FROM, or one for each array of `unnest(a, b)`.
-fn calls_of(name: &ast::ObjectName, args: &[FunctionArg]) -> Result<Vec<ast::Expr>> {
-    let is_unnest = matches!(name.0.as_slice(), [part] if part.as_ident().is_some_and(|ident| ident.value == "unnest"));
-    if extra::is_rows_from(name) {
-        let call = |arg: &FunctionArg| match arg {
-            FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(call)) => Ok(call.clone()),
-            _ => Err(SqlError::unsupported("this form of ROWS FROM")),
-        };
-        return args.iter().map(call).collect();
-    }
+/// The calls that a function in FROM stands for: one, or one for each array of `unnest(a, b)`.
+pub(super) fn calls_of(name: &ast::ObjectName, args: &[FunctionArg]) -> Vec<ast::Expr> {
+    let is_unnest = matches!(name.0.as_slice(), [ident] if ident.value == "unnest");
     if is_unnest && args.len() > 1 {
-        return Ok(args.iter().map(|arg| call_of(name, vec![arg.clone()])).collect());
+        return args.iter().map(|arg| call_of(name, vec![arg.clone()])).collect();
     }
-    Ok(vec![call_of(name, args.to_vec())])
+    vec![call_of(name, args.to_vec())]
 }
 
 fn call_of(name: &ast::ObjectName, args: Vec<FunctionArg>) -> ast::Expr {
+    let is_bare = args.is_empty();
+    let mut function = ast::Function::plain(name.clone(), args);
     // CURRENT_DATE and the like have no parentheses.
-    let args = match args.is_empty() {
-        true => ast::FunctionArguments::None,
-        false => ast::FunctionArguments::List(ast::FunctionArgumentList {
-            duplicate_treatment: None,
-            args,
-            clauses: Vec::new(),
-        }),
-    };
-    ast::Expr::Function(ast::Function {
-        name: name.clone(),
-        uses_odbc_syntax: false,
-        parameters: ast::FunctionArguments::None,
-        args,
-        within_group: Vec::new(),
-        filter: None,
-        null_treatment: None,
-        over: None,
-    })
+    if is_bare {
+        function.args = ast::FunctionArguments::None;
+    }
+    ast::Expr::Function(function)
 }

@@ -1,6 +1,6 @@
 //! GROUP BY: keys and grouping sets, and expressions over groups instead of rows.
 
-use crate::parse::ast::{self, GroupByExpr};
+use crate::parse::ast;
 
 use crate::bind::Binder;
 use crate::bind::block::{AGGREGATES, Block, Clause, GROUPINGS};
@@ -27,11 +27,7 @@ pub(super) struct Groups {
 
 impl Binder<'_> {
     /// GROUP BY; `None` if there is none.
-    pub(super) fn group_by(&mut self, group_by: &GroupByExpr, targets: &mut [Target]) -> Result<Option<Groups>> {
-        let exprs = match group_by {
-            GroupByExpr::Expressions(exprs, modifiers) if modifiers.is_empty() => exprs,
-            _ => return Err(SqlError::unsupported("this form of GROUP BY")),
-        };
+    pub(super) fn group_by(&mut self, exprs: &[ast::Expr], targets: &mut [Target]) -> Result<Option<Groups>> {
         if exprs.is_empty() {
             return Ok(None);
         }

@@ -6,23 +6,22 @@ use crate::bind::Binder;
 use crate::bind::names::fold;
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{JoinKind, LockStrength, LockWait, Plan, RowLock};
-use crate::parse::extra;
 
 impl Binder<'_> {
     /// The locks of a query on the items of its FROM; also those in queries there.
     pub(super) fn locks(&mut self, clauses: &[ast::LockClause], plan: &mut Plan) -> Result<Vec<RowLock>> {
         let mut locks = Vec::with_capacity(clauses.len());
         for clause in clauses {
-            let extra::Lock { strength, of, wait } = extra::lock(clause);
+            let ast::LockClause { strength, of, wait } = clause;
             let named = !of.is_empty();
             let slots = match named {
-                true => of.iter().map(|name| self.locked_slot(name, strength)).collect::<Result<Vec<_>>>()?,
+                true => of.iter().map(|name| self.locked_slot(name, *strength)).collect::<Result<Vec<_>>>()?,
                 false => (0..count_slots(plan)).collect(),
             };
             let mut found = Vec::new();
-            lock_slots(plan, 0, &slots, named, strength, wait, &mut found)?;
+            lock_slots(plan, 0, &slots, named, *strength, *wait, &mut found)?;
             if !found.is_empty() {
-                locks.push(RowLock { slots: found, strength, wait });
+                locks.push(RowLock { slots: found, strength: *strength, wait: *wait });
             }
         }
         Ok(locks)

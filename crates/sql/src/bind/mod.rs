@@ -125,9 +125,9 @@ impl<'a> Binder<'a> {
         bind(self)
     }
 
-    /// The error, with the place where the span begins. The parser's spans have the position as their column.
+    /// The error, with the place of something.
     fn at(&self, span: Span, error: SqlError) -> SqlError {
-        let position = usize::try_from(span.start.column).unwrap_or(0);
+        let position = span.position as usize;
         match error.fields().position {
             None if position > 0 => error.at(position),
             _ => error,

@@ -16,7 +16,7 @@ const LONGEST: usize = 63;
 /// An identifier as PostgreSQL knows it: lower case unless quoted, not longer than 63 bytes.
 pub fn fold(ident: &Ident) -> Cow<'_, str> {
     let value = ident.value.as_str();
-    let folded = if ident.quote_style.is_none() && value.bytes().any(|byte| byte.is_ascii_uppercase()) {
+    let folded = if !ident.quoted && value.bytes().any(|byte| byte.is_ascii_uppercase()) {
         Cow::Owned(value.to_ascii_lowercase())
     } else {
         Cow::Borrowed(value)
@@ -56,15 +56,9 @@ impl Qualified<'_> {
     }
 }
 
-/// The identifiers of a name; a function in it is not supported.
-pub fn idents(name: &ObjectName) -> Result<Vec<&Ident>> {
-    let no_function = || SqlError::unsupported("a function in a name");
-    name.0.iter().map(|part| part.as_ident().ok_or_else(no_function)).collect()
-}
-
 /// `name`, `schema.name`, `database.schema.name`.
 pub fn qualified(name: &ObjectName) -> Result<Qualified<'_>> {
-    match idents(name)?.as_slice() {
+    match name.0.as_slice() {
         [name] => Ok(Qualified { schema: None, name: fold(name) }),
         [schema, name] | [_, schema, name] => Ok(Qualified { schema: Some(fold(schema)), name: fold(name) }),
         _ => {

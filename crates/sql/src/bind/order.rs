@@ -8,7 +8,7 @@ use crate::bind::Binder;
 use crate::bind::block::Clause;
 use crate::bind::collation::{Needs, keyed};
 use crate::bind::expr::peel;
-use crate::bind::names::{fold, qualified};
+use crate::bind::names::fold;
 use crate::bind::scope::Lookup;
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::same::same;
@@ -47,7 +47,7 @@ impl Binder<'_> {
             }
             ast::Expr::Value(value) => {
                 let place = match &value.value {
-                    ast::Value::Number(digits, _) => digits.parse::<usize>().ok(),
+                    ast::Value::Number(digits) => digits.parse::<usize>().ok(),
                     ast::Value::Placeholder(_) | ast::Value::Null => return Ok(None),
                     _ => None,
                 };
@@ -85,15 +85,6 @@ impl Binder<'_> {
         let descending = match &options.sort {
             None | Some(OrderBySort::Asc) => false,
             Some(OrderBySort::Desc) => true,
-            Some(OrderBySort::Using(operator)) => match &*qualified(operator)?.name {
-                "<" => false,
-                ">" => true,
-                other => {
-                    let message = format!("operator {other} is not a valid ordering operator");
-                    return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
-                        .hint("Ordering operators must be \"<\" or \">\" members of btree operator families."));
-                }
-            },
         };
         Ok(SortKey { expr, descending, nulls_first: options.nulls_first.unwrap_or(descending) })
     }

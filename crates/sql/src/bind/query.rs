@@ -5,7 +5,6 @@ use crate::parse::ast::{self, SetExpr};
 use crate::bind::Binder;
 use crate::bind::block::Clause;
 use crate::bind::from::{From, query_item, slot_column};
-use crate::bind::names::Qualified;
 use crate::bind::scope::Frame;
 use crate::catalog::Oid;
 use crate::error::{Result, SqlError, SqlState};
@@ -74,7 +73,6 @@ impl<'a> Binder<'a> {
 
     pub(super) fn query_body(&mut self, query: &ast::Query, unknown: Unknown) -> Result<Query> {
         self.nested(|binder| {
-            refuse(query)?;
             let Some(with) = &query.with else { return binder.body(query, unknown) };
             let visible = binder.ctes.len();
             let ctes = binder.with(with)?;
@@ -104,14 +102,7 @@ impl<'a> Binder<'a> {
                 let bound = self.values(&values.rows)?;
                 self.tail(bound, query, None)
             }
-            SetExpr::Table(table) => {
-                let bound = self.table_query(table)?;
-                self.tail(bound, query, None)
-            }
-            SetExpr::Insert(statement)
-            | SetExpr::Update(statement)
-            | SetExpr::Delete(statement)
-            | SetExpr::Merge(statement) => self.change_query(statement),
+            SetExpr::Change(statement) => self.change_query(statement),
         }
     }
 
@@ -122,26 +113,8 @@ impl<'a> Binder<'a> {
             SetExpr::Query(inner) => self.query_body(inner, Unknown::Keep),
             SetExpr::SetOperation { .. } => self.nested(|binder| binder.set_operation(body, Unknown::Keep)),
             SetExpr::Values(values) => self.values(&values.rows),
-            SetExpr::Table(table) => self.table_query(table),
-            _ => Err(SqlError::unsupported("a change in a set operation")),
+            SetExpr::Change(_) => Err(SqlError::unsupported("a change in a set operation")),
         }
-    }
-
-    /// `TABLE t`
-    fn table_query(&mut self, table: &ast::Table) -> Result<Query> {
-        let name = table.table_name.as_deref().unwrap_or_default();
-        let qualified = Qualified { schema: table.schema_name.as_deref().map(Into::into), name: name.into() };
-        let from = self.named_from(&qualified)?;
-        let columns = from.columns();
-        let outputs = columns.iter().map(|column| Output {
-            name: column.name.clone(),
-            typed: column.expr.typed,
-            origin: column.origin,
-        });
-        let outputs = outputs.collect();
-        let values = columns.into_iter().map(|column| column.expr).collect();
-        let plan = Plan::Project { input: Box::new(from.plan), columns: values };
-        Ok(Query { plan, columns: outputs, correlated: false })
     }
 
     /// A change with RETURNING is a query.
@@ -158,7 +131,7 @@ impl<'a> Binder<'a> {
             let message = format!("FOR UPDATE is not allowed with {what}");
             return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
         }
-        if ast.order_by.is_none() && ast.limit_clause.is_none() && ast.fetch.is_none() {
+        if ast.order_by.is_empty() && !ast.is_limited() {
             return Ok(query);
         }
         let From { items, .. } = From::one(Plan::One, query_item("".into(), &query));
@@ -183,7 +156,7 @@ impl<'a> Binder<'a> {
             query.columns.iter().enumerate().map(|(at, column)| slot_column(at, column.typed)).collect();
         let names: Vec<_> = query.columns.iter().map(|column| column.name.clone()).collect();
         let mut keys = Vec::new();
-        for item in order_items(ast)? {
+        for item in &ast.order_by {
             let place = self.output_place(&item.expr, &names, &targets, Clause::OrderBy)?;
             let expr = match (place, only_columns) {
                 (Some(place), _) => targets[place].clone(),
@@ -207,28 +180,13 @@ impl<'a> Binder<'a> {
 
     /// LIMIT, OFFSET, FETCH.
     pub(super) fn cut(&mut self, query: &ast::Query) -> Result<Cut> {
-        let (limit, offset) = match &query.limit_clause {
-            None => (None, None),
-            Some(ast::LimitClause::LimitOffset { limit, offset, limit_by }) => {
-                if !limit_by.is_empty() {
-                    return Err(SqlError::unsupported("LIMIT BY"));
-                }
-                (limit.as_ref(), offset.as_ref().map(|offset| &offset.value))
-            }
-            Some(ast::LimitClause::OffsetCommaLimit { .. }) => {
-                return Err(SqlError::syntax("LIMIT #,# syntax is not supported")
-                    .hint("Use separate LIMIT and OFFSET clauses."));
-            }
-        };
+        let (limit, offset) = (query.limit.as_ref(), query.offset.as_ref());
         let mut cut = Cut {
             limit: limit.map(|limit| self.count_of(limit, Clause::Limit)).transpose()?,
             offset: offset.map(|offset| self.count_of(offset, Clause::Offset)).transpose()?,
             ties: false,
         };
         if let Some(fetch) = &query.fetch {
-            if fetch.percent {
-                return Err(SqlError::unsupported("FETCH … PERCENT"));
-            }
             cut.ties = fetch.with_ties;
             cut.limit = Some(match &fetch.quantity {
                 Some(quantity) => self.count_of(quantity, Clause::Limit)?,
@@ -278,24 +236,4 @@ pub(super) fn returned(change: &Change) -> &[Output] {
         Change::Merge(_) => &None,
     };
     returning.as_ref().map_or(&[], |returning| &returning.columns)
-}
-
-/// The items of ORDER BY.
-pub(super) fn order_items(query: &ast::Query) -> Result<&[ast::OrderByExpr]> {
-    match &query.order_by {
-        None => Ok(&[]),
-        Some(ast::OrderBy { kind: ast::OrderByKind::Expressions(items), interpolate: None }) => Ok(items),
-        Some(_) => Err(SqlError::unsupported("ORDER BY ALL")),
-    }
-}
-
-fn refuse(query: &ast::Query) -> Result<()> {
-    if query.for_clause.is_some()
-        || query.settings.is_some()
-        || query.format_clause.is_some()
-        || !query.pipe_operators.is_empty()
-    {
-        return Err(SqlError::unsupported("this clause of a query"));
-    }
-    Ok(())
 }

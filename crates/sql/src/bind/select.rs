@@ -13,7 +13,7 @@ use crate::bind::collation::{Needs, keyed};
 use crate::bind::from::{From, slot_column};
 use crate::bind::group::{Groups, Layout, Regroup};
 use crate::bind::lock::label;
-use crate::bind::query::{Cut, Unknown, order_items};
+use crate::bind::query::{Cut, Unknown};
 use crate::bind::scope::Frame;
 use crate::bind::sets::{SetLayers, each_column, has_sets, needed};
 use crate::bind::target::Target;
@@ -72,7 +72,9 @@ impl<'a> Binder<'a> {
     }
 
     fn select_with(&mut self, select: &ast::Select, query: Option<&ast::Query>, unknown: Unknown) -> Result<Query> {
-        refuse(select)?;
+        if select.into.is_some() {
+            return Err(SqlError::unsupported("SELECT INTO here"));
+        }
         let From { mut plan, slots, items, merged } = self.from_list(&select.from)?;
         self.frames.push(Frame::new(items, merged));
         let clauses = self.clauses(select, query, &mut plan, unknown);
@@ -98,12 +100,12 @@ impl<'a> Binder<'a> {
             None => None,
         };
         let order = match query {
-            Some(query) => self.order_by(order_items(query)?, &mut targets)?,
+            Some(query) => self.order_by(&query.order_by, &mut targets)?,
             None => Vec::new(),
         };
         let groups = self.group_by(&select.group_by, &mut targets)?;
         let distinct = match &select.distinct {
-            None | Some(ast::Distinct::All) => Distinct::No,
+            None => Distinct::No,
             Some(ast::Distinct::Distinct) => Distinct::All,
             Some(ast::Distinct::On(exprs)) => Distinct::On(self.distinct_on(exprs, &mut targets)?),
         };
@@ -424,25 +426,4 @@ fn check_locks(clauses: &Clauses, block: &Block) -> Result<()> {
     };
     let message = format!("{} is not allowed with {what}", label(lock.strength));
     Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message))
-}
-
-fn refuse(select: &ast::Select) -> Result<()> {
-    let what = if select.top.is_some() {
-        "TOP"
-    } else if select.into.is_some() {
-        "SELECT INTO here"
-    } else if !select.lateral_views.is_empty() {
-        "LATERAL VIEW"
-    } else if select.prewhere.is_some() || select.qualify.is_some() {
-        "QUALIFY"
-    } else if !select.connect_by.is_empty() {
-        "CONNECT BY"
-    } else if !select.cluster_by.is_empty() || !select.distribute_by.is_empty() || !select.sort_by.is_empty() {
-        "SORT BY"
-    } else if select.value_table_mode.is_some() || select.exclude.is_some() {
-        "this form of SELECT"
-    } else {
-        return Ok(());
-    };
-    Err(SqlError::unsupported(what))
 }

@@ -21,7 +21,7 @@ impl Binder<'_> {
         let mut steps = Vec::new();
         let mut left = body;
         while let SetExpr::SetOperation { left: next, op, set_quantifier, right } = left {
-            steps.push((set_kind(op)?, is_all(set_quantifier)?, &**right));
+            steps.push((set_kind(op), *set_quantifier == SetQuantifier::All, &**right));
             left = next;
         }
         steps.reverse();
@@ -120,9 +120,9 @@ impl Binder<'_> {
     }
 
     /// `VALUES (…), (…)`: its columns are of the common types, and called `column1`, ….
-    pub(super) fn values(&mut self, rows: &[ast::Parens<Vec<ast::Expr>>]) -> Result<Query> {
-        let width = rows.first().map_or(0, |row| row.content.len());
-        if rows.iter().any(|row| row.content.len() != width) {
+    pub(super) fn values(&mut self, rows: &[Vec<ast::Expr>]) -> Result<Query> {
+        let width = rows.first().map_or(0, |row| row.len());
+        if rows.iter().any(|row| row.len() != width) {
             return Err(SqlError::syntax("VALUES lists must all be the same length"));
         }
         let mut frame = Frame::new(Vec::new(), None);
@@ -139,14 +139,10 @@ impl Binder<'_> {
         Ok(Query { columns: columns.collect(), plan: Plan::Values(rows), correlated: false })
     }
 
-    fn value_rows(
-        &mut self,
-        rows: &[ast::Parens<Vec<ast::Expr>>],
-        width: usize,
-    ) -> Result<(Vec<Vec<Expr>>, Vec<Type>)> {
+    fn value_rows(&mut self, rows: &[Vec<ast::Expr>], width: usize) -> Result<(Vec<Vec<Expr>>, Vec<Type>)> {
         let mut bound: Vec<Vec<Expr>> = Vec::with_capacity(rows.len());
         for row in rows {
-            bound.push(self.exprs(&row.content)?);
+            bound.push(self.exprs(row)?);
         }
         let mut types = Vec::with_capacity(width);
         for column in 0..width {
@@ -183,19 +179,10 @@ fn balanced(mut plans: Vec<Plan>, all: bool) -> Plan {
     Plan::SetOperation { kind: SetKind::Union, all, left, right }
 }
 
-fn set_kind(operator: &SetOperator) -> Result<SetKind> {
-    Ok(match operator {
+fn set_kind(operator: &SetOperator) -> SetKind {
+    match operator {
         SetOperator::Union => SetKind::Union,
         SetOperator::Intersect => SetKind::Intersect,
         SetOperator::Except => SetKind::Except,
-        SetOperator::Minus => return Err(SqlError::unsupported("MINUS")),
-    })
-}
-
-fn is_all(quantifier: &SetQuantifier) -> Result<bool> {
-    match quantifier {
-        SetQuantifier::All => Ok(true),
-        SetQuantifier::None | SetQuantifier::Distinct => Ok(false),
-        _ => Err(SqlError::unsupported("a set operation BY NAME")),
     }
 }

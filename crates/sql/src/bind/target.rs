@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::parse::ast::{self, SelectItem, SelectItemQualifiedWildcardKind};
+use crate::parse::ast::{self, SelectItem};
 
 use crate::bind::Binder;
-use crate::bind::names::{fold, idents, name};
+use crate::bind::names::{fold, name};
 use crate::catalog::Oid;
 use crate::error::{Result, SqlError};
 use crate::ir::{Expr, Output};
@@ -38,15 +38,12 @@ impl Binder<'_> {
                     let target = self.target(expr)?;
                     targets.push(Target { name: name(alias), ..target });
                 }
-                SelectItem::Wildcard(options) => {
-                    refuse_options(options)?;
-                    self.all_columns(&mut targets)?;
+                SelectItem::Wildcard => self.all_columns(&mut targets)?,
+                SelectItem::QualifiedWildcard(name) => self.all_of_item(name, &mut targets)?,
+                SelectItem::RecordWildcard(expr) => {
+                    let value = self.expr(expr)?;
+                    self.all_of_value(&value, &mut targets)?;
                 }
-                SelectItem::QualifiedWildcard(of, options) => {
-                    refuse_options(options)?;
-                    self.all_of_item(of, &mut targets)?;
-                }
-                SelectItem::ExprWithAliases { .. } => return Err(SqlError::unsupported("several aliases")),
             }
         }
         Ok(targets)
@@ -84,37 +81,35 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// `t.*`, `(record).*`
-    fn all_of_item(&mut self, of: &SelectItemQualifiedWildcardKind, targets: &mut Vec<Target>) -> Result<()> {
-        let value = match of {
-            SelectItemQualifiedWildcardKind::ObjectName(name) => {
-                let parts = idents(name)?;
-                let (schema, table) = match parts.as_slice() {
-                    [table] => (None, fold(table)),
-                    [schema, table] | [_, schema, table] => (Some(fold(schema)), fold(table)),
-                    _ => return Err(SqlError::syntax("improper qualified name (too many dotted names)")),
-                };
-                if let Some((item, up)) = self.find_item(schema.as_deref(), &table)? {
-                    let columns = item.all();
-                    for mut column in columns {
-                        column.expr.lift(0, up);
-                        targets.push(Target { name: column.name, expr: column.expr, origin: column.origin });
-                    }
-                    return Ok(());
-                }
-                // A variable that is a record has fields too.
-                let owned: Vec<ast::Ident> = parts.into_iter().cloned().collect();
-                match self.variables.is_some().then(|| self.named(&owned)) {
-                    Some(Ok(column)) => column.expr,
-                    _ => {
-                        let error = self.no_table(schema.as_deref(), &table);
-                        return Err(self.at(owned[0].span, error));
-                    }
-                }
-            }
-            SelectItemQualifiedWildcardKind::Expr(expr) => self.expr(expr)?,
+    /// `t.*`
+    fn all_of_item(&mut self, name: &ast::ObjectName, targets: &mut Vec<Target>) -> Result<()> {
+        let parts = &name.0;
+        let (schema, table) = match parts.as_slice() {
+            [table] => (None, fold(table)),
+            [schema, table] | [_, schema, table] => (Some(fold(schema)), fold(table)),
+            _ => return Err(SqlError::syntax("improper qualified name (too many dotted names)")),
         };
-        let fields = self.all_fields(&value)?;
+        if let Some((item, up)) = self.find_item(schema.as_deref(), &table)? {
+            let columns = item.all();
+            for mut column in columns {
+                column.expr.lift(0, up);
+                targets.push(Target { name: column.name, expr: column.expr, origin: column.origin });
+            }
+            return Ok(());
+        }
+        // A variable that is a record has fields too.
+        match self.variables.is_some().then(|| self.named(parts)) {
+            Some(Ok(column)) => self.all_of_value(&column.expr, targets),
+            _ => {
+                let error = self.no_table(schema.as_deref(), &table);
+                Err(self.at(name.span(), error))
+            }
+        }
+    }
+
+    /// `(record).*`
+    fn all_of_value(&mut self, value: &Expr, targets: &mut Vec<Target>) -> Result<()> {
+        let fields = self.all_fields(value)?;
         targets.extend(fields.into_iter().map(|(name, expr)| Target { name, expr, origin: None }));
         Ok(())
     }
@@ -122,21 +117,9 @@ impl Binder<'_> {
     /// The columns of `t.*` as values.
     pub(super) fn all_of(&mut self, name: &ast::ObjectName) -> Result<Vec<Expr>> {
         let mut targets = Vec::new();
-        self.all_of_item(&SelectItemQualifiedWildcardKind::ObjectName(name.clone()), &mut targets)?;
+        self.all_of_item(name, &mut targets)?;
         Ok(targets.into_iter().map(|target| target.expr).collect())
     }
-}
-
-fn refuse_options(options: &ast::WildcardAdditionalOptions) -> Result<()> {
-    if options.opt_ilike.is_some()
-        || options.opt_exclude.is_some()
-        || options.opt_except.is_some()
-        || options.opt_replace.is_some()
-        || options.opt_rename.is_some()
-    {
-        return Err(SqlError::unsupported("an option of *"));
-    }
-    Ok(())
 }
 
 /// How many levels inside an expression its name is looked for.
@@ -158,25 +141,21 @@ fn figure(expr: &ast::Expr, depth: usize) -> Option<(Arc<str>, u8)> {
     match expr {
         E::Identifier(ident) => Some((name(ident), 2)),
         E::CompoundIdentifier(parts) => parts.last().map(|ident| (name(ident), 2)),
-        E::QualifiedWildcard(table, _) => Some((name(table.0.last()?.as_ident()?), 2)),
+        E::QualifiedWildcard(table) => Some((name(table.last()?), 2)),
         E::Nested(inner) | E::Collate { expr: inner, .. } => figure(inner, depth + 1),
         E::CompoundFieldAccess { root, access_chain } => {
             let field = access_chain.iter().rev().find_map(|step| match step {
-                ast::AccessExpr::Dot(E::Identifier(ident)) => Some((name(ident), 2)),
+                ast::AccessExpr::Field(ident) => Some((name(ident), 2)),
                 _ => None,
             });
             field.or_else(|| figure(root, depth + 1))
         }
-        E::Function(function) => match function.name.0.last()? {
-            ast::ObjectNamePart::Identifier(ident) => Some((function_name(&name(ident)), 2)),
-            ast::ObjectNamePart::Function(_) => None,
-        },
+        E::Function(function) => Some((function_name(&name(function.name.last()?)), 2)),
         E::Cast { expr, data_type, .. } => match figure(expr, depth + 1) {
             Some((name, 2)) => Some((name, 2)),
             _ => Some((type_name(data_type)?, 1)),
         },
         E::TypedString(typed) => Some((type_name(&typed.data_type)?, 1)),
-        E::Interval(_) => Some((Arc::from("interval"), 1)),
         E::Case { else_result, .. } => match else_result.as_ref().and_then(|otherwise| figure(otherwise, depth + 1)) {
             Some((name, 2)) => Some((name, 2)),
             _ => Some((Arc::from("case"), 1)),
@@ -187,7 +166,7 @@ fn figure(expr: &ast::Expr, depth: usize) -> Option<(Arc<str>, u8)> {
         E::Subquery(query) => subquery_name(query, depth),
         E::Extract { .. } => fixed("extract"),
         E::Position { .. } => fixed("position"),
-        E::Substring { shorthand, .. } => fixed(if *shorthand { "substr" } else { "substring" }),
+        E::Substring { .. } => fixed("substring"),
         E::Overlay { .. } => fixed("overlay"),
         E::Trim { trim_where, .. } => fixed(match trim_where {
             None | Some(ast::TrimWhereField::Both) => "btrim",
@@ -195,9 +174,6 @@ fn figure(expr: &ast::Expr, depth: usize) -> Option<(Arc<str>, u8)> {
             Some(ast::TrimWhereField::Trailing) => "rtrim",
         }),
         E::AtTimeZone { .. } => fixed("timezone"),
-        E::Ceil { .. } => fixed("ceil"),
-        E::Floor { .. } => fixed("floor"),
-        E::IsNormalized { .. } => fixed("is_normalized"),
         _ => None,
     }
 }
@@ -222,36 +198,25 @@ fn subquery_name(query: &ast::Query, depth: usize) -> Option<(Arc<str>, u8)> {
 /// A type as a column is called after it: its own name, not what SQL calls it.
 fn type_name(data_type: &ast::DataType) -> Option<Arc<str>> {
     use ast::DataType as D;
-    let name = match data_type {
-        D::Int(_) | D::Integer(_) | D::Int4(_) => "int4",
-        D::BigInt(_) | D::Int8(_) => "int8",
-        D::SmallInt(_) | D::Int2(_) => "int2",
-        D::Bool | D::Boolean => "bool",
-        D::Real | D::Float4 => "float4",
-        D::DoublePrecision | D::Float8 | D::Double(_) => "float8",
-        D::Float(ast::ExactNumberInfo::Precision(..=24)) => "float4",
-        D::Float(_) => "float8",
-        D::Numeric(_) | D::Decimal(_) | D::Dec(_) => "numeric",
-        D::Varchar(_) | D::CharacterVarying(_) | D::CharVarying(_) => "varchar",
-        D::Char(_) | D::Character(_) => "bpchar",
-        D::Timestamp(_, ast::TimezoneInfo::WithTimeZone | ast::TimezoneInfo::Tz) => "timestamptz",
-        D::Timestamp(..) => "timestamp",
-        D::Time(_, ast::TimezoneInfo::WithTimeZone | ast::TimezoneInfo::Tz) => "timetz",
-        D::Time(..) => "time",
+    let own = match data_type {
+        D::Integer => "int4",
+        D::BigInt => "int8",
+        D::SmallInt => "int2",
+        D::Boolean => "bool",
+        D::Real | D::Float(Some(..=24)) => "float4",
+        D::DoublePrecision | D::Float(_) => "float8",
+        D::Numeric(_) => "numeric",
+        D::Varchar(_) => "varchar",
+        D::Character(_) => "bpchar",
+        D::Timestamp { with_zone: true, .. } => "timestamptz",
+        D::Timestamp { .. } => "timestamp",
+        D::Time { with_zone: true, .. } => "timetz",
+        D::Time { .. } => "time",
         D::Interval { .. } => "interval",
-        D::Array(
-            ast::ArrayElemTypeDef::SquareBracket(of, _)
-            | ast::ArrayElemTypeDef::AngleBracket(of)
-            | ast::ArrayElemTypeDef::Parenthesis(of)
-            | ast::ArrayElemTypeDef::Qualified(of, _),
-        ) => return type_name(of),
+        D::Array(of, _) => return type_name(of),
         D::Bit(_) => "bit",
-        D::VarBit(_) | D::BitVarying(_) => "varbit",
-        D::Custom(custom, _) => match custom.0.last()? {
-            ast::ObjectNamePart::Identifier(ident) => return Some(name(ident)),
-            ast::ObjectNamePart::Function(_) => return None,
-        },
-        other => return Some(Arc::from(other.to_string().to_lowercase())),
+        D::BitVarying(_) => "varbit",
+        D::Custom(custom, _) => return custom.last().map(name),
     };
-    Some(Arc::from(name))
+    Some(Arc::from(own))
 }

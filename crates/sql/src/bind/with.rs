@@ -117,9 +117,6 @@ impl<'a> Binder<'a> {
     }
 
     fn cte(&mut self, cte: &ast::Cte, name: Arc<str>, number: usize, recursive: bool) -> Result<Cte> {
-        if cte.from.is_some() {
-            return Err(SqlError::unsupported("FROM after a WITH query"));
-        }
         let is_change = is_change(&cte.query.body);
         if is_change && !self.frames.is_empty() {
             let message = "WITH clause containing a data-modifying statement must be at the top level";
@@ -373,18 +370,10 @@ fn misplaced(name: &str, part: &str) -> SqlError {
 
 /// What cannot follow a recursive query.
 fn refuse_tail(query: &ast::Query) -> Result<()> {
-    let (mut limit, mut offset) = (query.fetch.is_some(), false);
-    match &query.limit_clause {
-        Some(ast::LimitClause::LimitOffset { limit: most, offset: skipped, .. }) => {
-            (limit, offset) = (limit || most.is_some(), skipped.is_some());
-        }
-        Some(ast::LimitClause::OffsetCommaLimit { .. }) => (limit, offset) = (true, true),
-        None => {}
-    }
     let what = match () {
-        () if query.order_by.is_some() => "ORDER BY",
-        () if offset => "OFFSET",
-        () if limit => "LIMIT",
+        () if !query.order_by.is_empty() => "ORDER BY",
+        () if query.offset.is_some() => "OFFSET",
+        () if query.limit.is_some() || query.fetch.is_some() => "LIMIT",
         () if !query.locks.is_empty() => "FOR UPDATE/SHARE",
         () => return Ok(()),
     };
@@ -422,5 +411,5 @@ fn rename(query: &mut Query, alias: &ast::TableAlias, name: &str) -> Result<()> 
 }
 
 fn is_change(body: &SetExpr) -> bool {
-    matches!(body, SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_))
+    matches!(body, SetExpr::Change(_))
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::parse::ast;
+pub use crate::parse::ddl::{CheckOption, TriggerTime, Volatility};
 
 use crate::catalog::{Oid, Space};
 use crate::types::{Type, Typed};
@@ -278,15 +279,6 @@ pub struct View {
     pub check_option: Option<CheckOption>,
 }
 
-/// WITH CHECK OPTION: new rows have to be visible.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CheckOption {
-    /// In this view.
-    Local,
-    /// In those below, too.
-    Cascaded,
-}
-
 /// A sequence. Its state is the database's, not the catalog's: it never goes back.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
@@ -406,15 +398,6 @@ pub struct UserFunction {
     pub procedure: bool,
 }
 
-/// How much the result of a function depends on the world.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
-pub enum Volatility {
-    Immutable,
-    Stable,
-    Volatile,
-}
-
 /// In which language a function is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
@@ -491,13 +474,4 @@ pub struct Trigger {
     pub enabled: bool,
     /// CREATE CONSTRAINT TRIGGER: when it fires.
     pub timing: Option<Timing>,
-}
-
-/// When a trigger fires.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
-pub enum TriggerTime {
-    Before,
-    After,
-    InsteadOf,
 }

@@ -1,15 +1,13 @@
 //! Calls of functions: arguments, aggregates' and windows' clauses, and those with a syntax of their own.
 
-use crate::parse::ast::Span;
 use crate::parse::ast::{
-    CastKind, DateTimeField, DuplicateTreatment, Expr, ExtractSyntax, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgOperator, FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident, ObjectName,
-    TrimWhereField, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
+    DuplicateTreatment, Expr, FrameExclude, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, Ident, ObjectName, TrimWhereField, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec,
+    WindowType,
 };
 
 use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;
-use crate::parse::extra;
 use crate::parse::keywords::Keyword as K;
 use crate::parse::token::Kind;
 
@@ -22,16 +20,8 @@ impl Cursor<'_> {
     /// Like [`Cursor::call`], as a function.
     pub(crate) fn function(&mut self, name: ObjectName) -> Result<Function> {
         let list = self.deeper(Self::arguments)?;
-        let mut function = Function {
-            name,
-            uses_odbc_syntax: false,
-            parameters: FunctionArguments::None,
-            args: FunctionArguments::List(list),
-            filter: None,
-            null_treatment: None,
-            over: None,
-            within_group: Vec::new(),
-        };
+        let args = FunctionArguments::List(list);
+        let mut function = Function { name, args, filter: None, over: None, within_group: Vec::new() };
         if self.accept_words(&[K::Within, K::Group]) {
             self.expect(Kind::LeftParen)?;
             function.within_group = self.order_by_list()?;
@@ -53,7 +43,7 @@ impl Cursor<'_> {
 
     fn arguments(&mut self) -> Result<FunctionArgumentList> {
         self.expect(Kind::LeftParen)?;
-        let mut list = FunctionArgumentList { duplicate_treatment: None, args: Vec::new(), clauses: Vec::new() };
+        let mut list = FunctionArgumentList { duplicate_treatment: None, args: Vec::new(), order_by: Vec::new() };
         if self.accept(Kind::RightParen) {
             return Ok(list);
         }
@@ -70,7 +60,7 @@ impl Cursor<'_> {
         }
         list.args = self.list(Self::argument)?;
         if self.keyword() == K::Order {
-            list.clauses.push(FunctionArgumentClause::OrderBy(self.order_by_list()?));
+            list.order_by = self.order_by_list()?;
         }
         self.expect(Kind::RightParen)?;
         Ok(list)
@@ -78,19 +68,12 @@ impl Cursor<'_> {
 
     fn argument(&mut self) -> Result<FunctionArg> {
         let variadic = self.accept_word(K::Variadic);
-        let operator = match self.kind_at(1) {
-            Kind::Arrow => Some(FunctionArgOperator::RightArrow),
-            Kind::Assign => Some(FunctionArgOperator::Assignment),
-            _ => None,
-        };
-        let named = match operator {
-            Some(operator) if matches!(self.kind(), Kind::Word(_) | Kind::Quoted) => {
-                let name = self.function_name()?;
-                self.take();
-                Some((name, operator))
-            }
-            _ => None,
-        };
+        let mut named = None;
+        if matches!(self.kind(), Kind::Word(_) | Kind::Quoted) && matches!(self.kind_at(1), Kind::Arrow | Kind::Assign)
+        {
+            named = Some(self.function_name()?);
+            self.take();
+        }
         let expr = self.boxed_expr()?;
         Ok(argument(named, variadic, expr))
     }
@@ -143,23 +126,20 @@ impl Cursor<'_> {
         } else {
             (self.frame_bound()?, None)
         };
-        let mut frame = WindowFrame { units, start_bound, end_bound };
+        let mut exclude = FrameExclude::NoOthers;
         if self.accept_word(K::Exclude) {
-            let what = if self.accept_words(&[K::Current, K::Row]) {
-                Some("current row")
+            exclude = if self.accept_words(&[K::Current, K::Row]) {
+                FrameExclude::CurrentRow
             } else if self.accept_word(K::Group) {
-                Some("group")
+                FrameExclude::Group
             } else if self.accept_word(K::Ties) {
-                Some("ties")
+                FrameExclude::Ties
             } else {
                 self.expect_words(&[K::No, K::Others])?;
-                None
+                FrameExclude::NoOthers
             };
-            if let Some(what) = what {
-                frame.end_bound = Some(extra::frame_end_with(frame.end_bound.take(), what));
-            }
         }
-        Ok(frame)
+        Ok(WindowFrame { units, start_bound, end_bound, exclude })
     }
 
     fn frame_bound(&mut self) -> Result<WindowFrameBound> {
@@ -182,7 +162,7 @@ impl Cursor<'_> {
         self.expect_word(K::As)?;
         let data_type = self.data_type()?;
         self.expect(Kind::RightParen)?;
-        Ok(Box::new(Expr::Cast { kind: CastKind::Cast, expr, data_type, format: None }))
+        Ok(Box::new(Expr::Cast { expr, data_type }))
     }
 
     /// Whether calls of this function have a syntax of their own.
@@ -219,7 +199,7 @@ impl Cursor<'_> {
         match keyword {
             K::Coalesce | K::Greatest | K::Least | K::Nullif | K::Grouping => {
                 let args = self.parenthesized(Self::expr)?;
-                Ok(Box::new(Expr::Function(extra::call(name, args))))
+                Ok(plain_call(name, args))
             }
             K::Extract => self.extract(),
             K::Position => self.position(),
@@ -228,7 +208,7 @@ impl Cursor<'_> {
             K::Trim => self.trim(),
             K::Normalize => {
                 let args = self.parenthesized(Self::expr)?;
-                Ok(Box::new(Expr::Function(extra::call(name, args))))
+                Ok(plain_call(name, args))
             }
             K::Collation => Err(SqlError::unsupported("COLLATION FOR")),
             other => Err(SqlError::unsupported(other.text().to_uppercase())),
@@ -242,8 +222,8 @@ impl Cursor<'_> {
         self.expect_word(K::From)?;
         let expr = self.boxed_expr()?;
         self.expect(Kind::RightParen)?;
-        let field = DateTimeField::Custom(Ident { value, quote_style: None, span: self.span(token) });
-        Ok(Box::new(Expr::Extract { field, syntax: ExtractSyntax::From, expr }))
+        let field = Ident { value, quoted: false, span: self.span(token) };
+        Ok(Box::new(Expr::Extract { field, expr }))
     }
 
     fn position(&mut self) -> Result<Box<Expr>> {
@@ -267,7 +247,7 @@ impl Cursor<'_> {
             self.expect_word(K::Escape)?;
             let escape = self.expr()?;
             self.expect(Kind::RightParen)?;
-            return Ok(Box::new(Expr::Function(extra::call(name, vec![expr, pattern, escape]))));
+            return Ok(plain_call(name, vec![expr, pattern, escape]));
         }
         loop {
             if substring_from.is_none() && self.accept_word(K::From) {
@@ -280,7 +260,7 @@ impl Cursor<'_> {
         }
         self.expect(Kind::RightParen)?;
         let expr = Box::new(expr);
-        Ok(Box::new(Expr::Substring { expr, substring_from, substring_for, special: false, shorthand: false }))
+        Ok(Box::new(Expr::Substring { expr, substring_from, substring_for }))
     }
 
     fn overlay(&mut self, name: Ident) -> Result<Box<Expr>> {
@@ -303,7 +283,7 @@ impl Cursor<'_> {
             args.push(self.expr()?);
         }
         self.expect(Kind::RightParen)?;
-        Ok(Box::new(Expr::Function(extra::call(name, args))))
+        Ok(plain_call(name, args))
     }
 
     fn trim(&mut self) -> Result<Box<Expr>> {
@@ -342,20 +322,26 @@ impl Cursor<'_> {
                 Some(TrimWhereField::Trailing) => "rtrim",
             };
             more.insert(0, first);
-            return Ok(Box::new(Expr::Function(extra::call(Ident::with_span(Span::empty(), name), more))));
+            return Ok(plain_call(Ident::new(name), more));
         }
-        Ok(Box::new(Expr::Trim { trim_where: side, trim_what, expr: Box::new(first), trim_characters: None }))
+        Ok(Box::new(Expr::Trim { trim_where: side, trim_what, expr: Box::new(first) }))
     }
 }
 
 #[inline(never)]
-fn argument(named: Option<(Ident, FunctionArgOperator)>, variadic: bool, expr: Box<Expr>) -> FunctionArg {
+fn argument(named: Option<Ident>, variadic: bool, expr: Box<Expr>) -> FunctionArg {
     let arg = match *expr {
-        expr if variadic => FunctionArgExpr::Expr(extra::variadic_mark(expr)),
+        expr if variadic => FunctionArgExpr::Variadic(expr),
         expr => FunctionArgExpr::Expr(expr),
     };
     match named {
-        Some((name, operator)) => FunctionArg::Named { name, arg, operator },
+        Some(name) => FunctionArg::Named { name, arg },
         None => FunctionArg::Unnamed(arg),
     }
+}
+
+#[inline(never)]
+fn plain_call(name: Ident, args: Vec<Expr>) -> Box<Expr> {
+    let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
+    Box::new(Expr::Function(Function::plain(name.into(), args)))
 }

@@ -1,16 +1,13 @@
 //! INSERT, UPDATE, DELETE, MERGE.
 
-use crate::parse::ast::AttachedToken;
 use crate::parse::ast::{
-    Assignment, AssignmentTarget, ConflictTarget, Delete, DoUpdate, Expr, FromTable, Ident, Insert, Merge, MergeAction,
-    MergeClause, MergeClauseKind, MergeInsertExpr, MergeInsertKind, MergeUpdateExpr, MergeUpdateKind, ObjectName,
-    ObjectNamePart, OnConflict, OnConflictAction, OnInsert, Parens, SelectItem, SetExpr, Statement, Subscript,
-    TableAliasWithoutColumns, TableObject, TableWithJoins, Update, UpdateTableFromKind, Values,
+    AccessExpr, Assignment, AssignmentTarget, ConflictTarget, Delete, DoUpdate, Expr, Ident, Insert, Merge,
+    MergeAction, MergeClause, MergeInsert, OnConflict, OnConflictAction, Overriding, SelectItem, SetExpr, Statement,
+    Update,
 };
 
 use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;
-use crate::parse::extra::{self, Overriding};
 use crate::parse::keywords::Keyword as K;
 use crate::parse::query::bare_query;
 use crate::parse::token::Kind;
@@ -40,13 +37,7 @@ impl Cursor<'_> {
 
     #[inline(never)]
     fn body(change: Box<Statement>) -> Box<SetExpr> {
-        let change = *change;
-        Box::new(match change {
-            Statement::Insert(_) => SetExpr::Insert(change),
-            Statement::Update(_) => SetExpr::Update(change),
-            Statement::Delete(_) => SetExpr::Delete(change),
-            _ => SetExpr::Merge(change),
-        })
+        Box::new(SetExpr::Change(change))
     }
 
     fn change(&mut self) -> Result<Box<Statement>> {
@@ -66,67 +57,40 @@ impl Cursor<'_> {
     }
 
     fn insert(&mut self) -> Result<Box<Statement>> {
-        let token = self.take();
+        self.take();
         self.expect_word(K::Into)?;
-        let name = self.object_name()?;
+        let table = self.object_name()?;
         let table_alias = match self.accept_word(K::As) {
-            true => Some(TableAliasWithoutColumns { explicit: true, alias: self.ident()? }),
+            true => Some(self.ident()?),
             false => None,
         };
         let mut columns = Vec::new();
         if self.kind() == Kind::LeftParen && !self.at_subquery() {
             columns = self.parenthesized(Self::insert_column)?;
         }
-        let mut after_columns = Vec::new();
+        let mut overriding = None;
         if self.accept_word(K::Overriding) {
-            let overriding = if self.accept_word(K::User) {
+            overriding = Some(if self.accept_word(K::User) {
                 Overriding::User
             } else {
                 self.expect_word(K::System)?;
                 Overriding::System
-            };
+            });
             self.expect_word(K::Value)?;
-            after_columns.push(extra::overriding_mark(overriding));
         }
-        let defaults = columns.is_empty() && after_columns.is_empty() && self.accept_words(&[K::Default, K::Values]);
+        let defaults = columns.is_empty() && overriding.is_none() && self.accept_words(&[K::Default, K::Values]);
         let source = if defaults { None } else { Some(self.query()?) };
         let on = match self.accept_words(&[K::On, K::Conflict]) {
-            true => Some(OnInsert::OnConflict(self.on_conflict()?)),
+            true => Some(self.on_conflict()?),
             false => None,
         };
-        Ok(Box::new(Statement::Insert(Insert {
-            insert_token: self.attached(token),
-            optimizer_hints: Vec::new(),
-            or: None,
-            ignore: false,
-            into: true,
-            table: TableObject::TableName(name),
-            table_alias,
-            columns,
-            overwrite: false,
-            source,
-            assignments: Vec::new(),
-            partitioned: None,
-            after_columns,
-            has_table_keyword: false,
-            on,
-            returning: self.returning()?,
-            output: None,
-            replace_into: false,
-            priority: None,
-            insert_alias: None,
-            settings: None,
-            format_clause: None,
-            multi_table_insert_type: None,
-            multi_table_into_clauses: Vec::new(),
-            multi_table_when_clauses: Vec::new(),
-            multi_table_else_clause: None,
-        })))
+        let returning = self.returning()?;
+        Ok(Box::new(Statement::Insert(Insert { table, table_alias, columns, overriding, source, on, returning })))
     }
 
-    fn insert_column(&mut self) -> Result<ObjectName> {
-        let name = self.object_name()?;
-        if name.0.len() > 1 || self.kind() == Kind::LeftBracket {
+    fn insert_column(&mut self) -> Result<Ident> {
+        let name = self.ident()?;
+        if matches!(self.kind(), Kind::Dot | Kind::LeftBracket) {
             return Err(SqlError::unsupported("INSERT into a part of a column"));
         }
         Ok(name)
@@ -134,15 +98,11 @@ impl Cursor<'_> {
 
     fn on_conflict(&mut self) -> Result<OnConflict> {
         let conflict_target = if self.accept_words(&[K::On, K::Constraint]) {
-            Some(ConflictTarget::OnConstraint(ObjectName(vec![ObjectNamePart::Identifier(self.ident()?)])))
+            Some(ConflictTarget::Constraint(self.ident()?))
         } else if self.kind() == Kind::LeftParen {
-            let mut keys = self.parenthesized(Self::conflict_key)?;
-            if self.accept_word(K::Where) {
-                let mark = self.mark();
-                self.expr()?;
-                keys.push(extra::arbiter_mark("where", self.text_since(mark)));
-            }
-            Some(ConflictTarget::Columns(keys))
+            let keys = self.parenthesized(Self::conflict_key)?;
+            let predicate = if self.accept_word(K::Where) { Some(self.expr()?) } else { None };
+            Some(ConflictTarget::Keys { keys, predicate })
         } else {
             None
         };
@@ -160,18 +120,11 @@ impl Cursor<'_> {
         Ok(OnConflict { conflict_target, action: OnConflictAction::DoUpdate(DoUpdate { assignments, selection }) })
     }
 
-    fn conflict_key(&mut self) -> Result<Ident> {
-        let mark = self.mark();
+    fn conflict_key(&mut self) -> Result<Expr> {
         let key = match self.kind() {
-            Kind::LeftParen => {
-                self.expr()?;
-                extra::arbiter_mark("key", self.text_since(mark))
-            }
-            _ if self.kind_at(1) == Kind::LeftParen => {
-                self.primary()?;
-                extra::arbiter_mark("key", self.text_since(mark))
-            }
-            _ => self.ident()?,
+            Kind::LeftParen => self.expr()?,
+            _ if self.kind_at(1) == Kind::LeftParen => *self.primary()?,
+            _ => Expr::Identifier(self.ident()?),
         };
         if self.accept_word(K::Collate) {
             self.any_name()?;
@@ -186,38 +139,23 @@ impl Cursor<'_> {
     /// `column = expression`, `(a, b) = (…)`
     fn assignment(&mut self) -> Result<Assignment> {
         if self.kind() == Kind::LeftParen {
-            let names = self.parenthesized(|cursor| {
-                let name = cursor.ident()?;
-                Ok(ObjectName(vec![ObjectNamePart::Identifier(name)]))
-            })?;
+            let names = self.parenthesized(Self::ident)?;
             self.expect(Kind::Equal)?;
             return Ok(Assignment { target: AssignmentTarget::Tuple(names), value: self.expr()? });
         }
-        let column = self.ident()?;
-        let mut places = Vec::new();
+        let name = self.ident()?;
+        let mut part = Vec::new();
         loop {
             if self.accept(Kind::Dot) {
-                places.push(Expr::CompoundIdentifier(vec![self.label()?]));
-            } else if self.kind() == Kind::LeftBracket {
-                places.push(self.place()?);
+                part.push(AccessExpr::Field(self.label()?));
+            } else if self.accept(Kind::LeftBracket) {
+                part.push(AccessExpr::Subscript(self.subscript()?));
             } else {
                 break;
             }
         }
         self.expect(Kind::Equal)?;
-        let value = self.expr()?;
-        let value = if places.is_empty() { value } else { extra::part_mark(places, value) };
-        let target = AssignmentTarget::ColumnName(ObjectName(vec![ObjectNamePart::Identifier(column)]));
-        Ok(Assignment { target, value })
-    }
-
-    /// `[1]`, `[1:2]`
-    fn place(&mut self) -> Result<Expr> {
-        self.expect(Kind::LeftBracket)?;
-        Ok(match self.subscript()? {
-            Subscript::Index { index } => index,
-            slice => extra::slice_mark(slice),
-        })
+        Ok(Assignment { target: AssignmentTarget::Column { name, part }, value: self.expr()? })
     }
 
     fn condition(&mut self) -> Result<Option<Expr>> {
@@ -227,56 +165,34 @@ impl Cursor<'_> {
         if self.keyword() == K::Current && self.keyword_at(1) == K::Of {
             self.take();
             self.take();
-            return Ok(Some(extra::current_of_mark(self.ident()?)));
+            return Ok(Some(Expr::CurrentOf(self.ident()?)));
         }
         self.expr().map(Some)
     }
 
     fn update(&mut self) -> Result<Box<Statement>> {
-        let token = self.take();
-        let relation = self.target(&[K::Set])?;
+        self.take();
+        let table = self.target(&[K::Set])?;
         self.expect_word(K::Set)?;
         let assignments = self.list(Self::assignment)?;
-        let from = match self.accept_word(K::From) {
-            true => Some(UpdateTableFromKind::AfterSet(self.list(Self::from_item)?)),
-            false => None,
-        };
-        Ok(Box::new(Statement::Update(Update {
-            update_token: self.attached(token),
-            optimizer_hints: Vec::new(),
-            table: TableWithJoins { relation: *relation, joins: Vec::new() },
-            assignments,
-            from,
-            selection: self.condition()?,
-            returning: self.returning()?,
-            output: None,
-            or: None,
-            order_by: Vec::new(),
-            limit: None,
-        })))
+        let from = if self.accept_word(K::From) { self.list(Self::from_item)? } else { Vec::new() };
+        let selection = self.condition()?;
+        let returning = self.returning()?;
+        Ok(Box::new(Statement::Update(Update { table, assignments, from, selection, returning })))
     }
 
     fn delete(&mut self) -> Result<Box<Statement>> {
-        let token = self.take();
+        self.take();
         self.expect_word(K::From)?;
-        let relation = self.target(&[])?;
-        let using = if self.accept_word(K::Using) { Some(self.list(Self::from_item)?) } else { None };
-        Ok(Box::new(Statement::Delete(Delete {
-            delete_token: self.attached(token),
-            optimizer_hints: Vec::new(),
-            tables: Vec::new(),
-            from: FromTable::WithFromKeyword(vec![TableWithJoins { relation: *relation, joins: Vec::new() }]),
-            using,
-            selection: self.condition()?,
-            returning: self.returning()?,
-            output: None,
-            order_by: Vec::new(),
-            limit: None,
-        })))
+        let table = self.target(&[])?;
+        let using = if self.accept_word(K::Using) { self.list(Self::from_item)? } else { Vec::new() };
+        let selection = self.condition()?;
+        let returning = self.returning()?;
+        Ok(Box::new(Statement::Delete(Delete { table, using, selection, returning })))
     }
 
     fn merge(&mut self) -> Result<Box<Statement>> {
-        let token = self.take();
+        self.take();
         self.expect_word(K::Into)?;
         let table = self.target(&[])?;
         self.expect_word(K::Using)?;
@@ -293,47 +209,32 @@ impl Cursor<'_> {
         if clauses.is_empty() {
             return Err(self.unexpected());
         }
-        Ok(Box::new(Statement::Merge(Merge {
-            merge_token: self.attached(token),
-            optimizer_hints: Vec::new(),
-            into: true,
-            table: *table,
-            source: source.relation,
-            on,
-            clauses,
-            output: None,
-        })))
+        Ok(Box::new(Statement::Merge(Merge { table, source: source.relation, on, clauses })))
     }
 
     fn merge_clause(&mut self) -> Result<MergeClause> {
-        let when = self.take();
-        let clause_kind = if self.accept_word(K::Not) { MergeClauseKind::NotMatched } else { MergeClauseKind::Matched };
+        self.take();
+        let matched = !self.accept_word(K::Not);
         self.expect_word(K::Matched)?;
         let predicate = if self.accept_word(K::And) { Some(self.expr()?) } else { None };
         self.expect_word(K::Then)?;
-        let matched = clause_kind == MergeClauseKind::Matched;
         let action = match self.keyword() {
             K::Do => {
                 self.expect_words(&[K::Do, K::Nothing])?;
-                MergeAction::DoNothing { do_token: AttachedToken::empty(), nothing_token: AttachedToken::empty() }
+                MergeAction::DoNothing
             }
             K::Delete if matched => {
                 self.take();
-                MergeAction::Delete { delete_token: AttachedToken::empty() }
+                MergeAction::Delete
             }
             K::Update if matched => {
                 self.expect_words(&[K::Update, K::Set])?;
-                MergeAction::Update(MergeUpdateExpr {
-                    update_token: AttachedToken::empty(),
-                    kind: MergeUpdateKind::Set(self.list(Self::assignment)?),
-                    update_predicate: None,
-                    delete_predicate: None,
-                })
+                MergeAction::Update(self.list(Self::assignment)?)
             }
             K::Insert if !matched => self.merge_insert()?,
             _ => return Err(self.unexpected()),
         };
-        Ok(MergeClause { when_token: self.attached(when), clause_kind, predicate, action })
+        Ok(MergeClause { matched, predicate, action })
     }
 
     fn merge_insert(&mut self) -> Result<MergeAction> {
@@ -343,19 +244,12 @@ impl Cursor<'_> {
         if self.accept_word(K::Overriding) {
             return Err(SqlError::unsupported("OVERRIDING in MERGE"));
         }
-        let content = if self.accept_words(&[K::Default, K::Values]) {
+        let values = if self.accept_words(&[K::Default, K::Values]) {
             Vec::new()
         } else {
             self.expect_word(K::Values)?;
             self.parenthesized(Self::expr)?
         };
-        let row = Parens { opening_token: AttachedToken::empty(), content, closing_token: AttachedToken::empty() };
-        Ok(MergeAction::Insert(MergeInsertExpr {
-            insert_token: AttachedToken::empty(),
-            columns,
-            kind_token: AttachedToken::empty(),
-            kind: MergeInsertKind::Values(Values { explicit_row: false, value_keyword: false, rows: vec![row] }),
-            insert_predicate: None,
-        }))
+        Ok(MergeAction::Insert(MergeInsert { columns, values }))
     }
 }

@@ -2,12 +2,11 @@
 
 use crate::parse::ast::Ident;
 
-use crate::catalog::{CheckOption, TriggerTime};
 use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;
 use crate::parse::ddl::{
-    CreateCollation, CreateDomain, CreateExtension, CreateIndex, CreateTrigger, CreateView, Ddl, IndexElement,
-    Persistence, SequenceOption, TypeDefinition,
+    CheckOption, CreateCollation, CreateDomain, CreateExtension, CreateIndex, CreateTrigger, CreateView, Ddl, IndexElement,
+    Persistence, SequenceOption, TriggerTime, TypeDefinition,
 };
 use crate::parse::keywords::Keyword as K;
 use crate::parse::statement::Statement;

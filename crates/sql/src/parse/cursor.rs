@@ -2,8 +2,7 @@
 
 use std::cell::{Cell, OnceCell};
 
-use crate::parse::ast::{Ident, ObjectName, ObjectNamePart};
-use crate::parse::ast::{Location, Span};
+use crate::parse::ast::{Ident, ObjectName, Span};
 
 use crate::budget::{self, Active, Share};
 use crate::error::{Result, SqlError, SqlState};
@@ -242,15 +241,14 @@ impl<'a> Cursor<'a> {
 
     /// The span of a token, as [`crate::parse`] describes it.
     pub fn span(&self, token: Token) -> Span {
-        let start = Location { line: 1, column: u64::from(token.position) };
-        Span { start, end: Location { line: 1, column: u64::from(token.position + token.end - token.start) } }
+        Span { position: token.position }
     }
 
     /// Takes the next token as a name; the caller has seen that it can be one.
     pub fn take_ident(&mut self) -> Result<Ident> {
         let token = self.take();
-        let quote_style = matches!(token.kind, Kind::Quoted | Kind::UnicodeQuoted).then_some('"');
-        Ok(Ident { value: literal::name(self.text, token)?, quote_style, span: self.span(token) })
+        let quoted = matches!(token.kind, Kind::Quoted | Kind::UnicodeQuoted);
+        Ok(Ident { value: literal::name(self.text, token)?, quoted, span: self.span(token) })
     }
 
     /// Whether the next token can be the name of a column or a table.
@@ -302,9 +300,9 @@ impl<'a> Cursor<'a> {
 
     /// The rest of a name whose first part has been taken.
     pub fn qualified(&mut self, first: Ident) -> Result<ObjectName> {
-        let mut parts = vec![ObjectNamePart::Identifier(first)];
+        let mut parts = vec![first];
         while self.accept(Kind::Dot) {
-            parts.push(ObjectNamePart::Identifier(self.label()?));
+            parts.push(self.label()?);
         }
         Ok(ObjectName(parts))
     }

@@ -553,7 +553,7 @@ pub struct CreateView {
     /// The text of its query.
     pub text: String,
     /// WITH CHECK OPTION
-    pub check_option: Option<crate::catalog::CheckOption>,
+    pub check_option: Option<CheckOption>,
 }
 
 /// What CREATE TYPE makes.
@@ -702,7 +702,7 @@ pub enum FunctionOption {
     /// STRICT, RETURNS NULL ON NULL INPUT; false is CALLED ON NULL INPUT.
     Strict(bool),
     /// IMMUTABLE, STABLE, VOLATILE
-    Volatility(crate::catalog::Volatility),
+    Volatility(Volatility),
     /// SET name = value; no values: DEFAULT, or FROM CURRENT.
     Set(String, Vec<String>),
     /// RESET name; all if `None`.
@@ -723,7 +723,7 @@ pub struct CreateTrigger {
     /// Its name.
     pub name: String,
     /// BEFORE, AFTER, INSTEAD OF
-    pub time: crate::catalog::TriggerTime,
+    pub time: TriggerTime,
     /// INSERT
     pub insert: bool,
     /// UPDATE, of these columns (all if empty)
@@ -893,4 +893,31 @@ pub enum RenameWhat {
     Column(String),
     /// A constraint of it.
     Constraint(String),
+}
+
+/// How much the result of a function depends on the world.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Volatility {
+    Immutable,
+    Stable,
+    Volatile,
+}
+
+/// WITH CHECK OPTION: new rows have to be visible.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CheckOption {
+    /// In this view.
+    Local,
+    /// In those below, too.
+    Cascaded,
+}
+
+/// When a trigger fires.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum TriggerTime {
+    Before,
+    After,
+    InsteadOf,
 }

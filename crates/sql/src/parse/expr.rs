@@ -71,8 +71,8 @@ impl Cursor<'_> {
     fn prefixed(&mut self, grammar: Grammar) -> Result<Box<Expr>> {
         let (op, binds) = match self.kind() {
             Kind::Word(K::Not) if grammar == Grammar::Full => (UnaryOperator::Not, binding::NOT - 1),
-            Kind::Minus => (UnaryOperator::Minus, binding::SIGN - 1),
-            Kind::Plus => (UnaryOperator::Plus, binding::SIGN - 1),
+            Kind::Minus => (UnaryOperator::MINUS, binding::SIGN - 1),
+            Kind::Plus => (UnaryOperator::PLUS, binding::SIGN - 1),
             Kind::Operator => (self.prefix_operator()?, binding::OTHER),
             _ => return self.primary(),
         };
@@ -94,19 +94,10 @@ impl Cursor<'_> {
     }
 
     fn prefix_operator(&self) -> Result<UnaryOperator> {
-        Ok(match self.text_of(self.peek()) {
-            "~" => UnaryOperator::BitwiseNot,
-            "@" => UnaryOperator::PGAbs,
-            "|/" => UnaryOperator::PGSquareRoot,
-            "||/" => UnaryOperator::PGCubeRoot,
-            "!!" => UnaryOperator::PGPrefixFactorial,
-            "#" => UnaryOperator::Hash,
-            "@-@" => UnaryOperator::AtDashAt,
-            "@@" => UnaryOperator::DoubleAt,
-            "?-" => UnaryOperator::QuestionDash,
-            "?|" => UnaryOperator::QuestionPipe,
-            other => return Err(SqlError::unsupported(format!("the prefix operator {other}"))),
-        })
+        const SYMBOLS: [&str; 10] = ["~", "@", "|/", "||/", "!!", "#", "@-@", "@@", "?-", "?|"];
+        let text = self.text_of(self.peek());
+        let known = SYMBOLS.into_iter().find(|symbol| *symbol == text).map(UnaryOperator::Symbol);
+        known.ok_or_else(|| SqlError::unsupported(format!("the prefix operator {text}")))
     }
 
     fn infixes(&mut self, mut left: Box<Expr>, least: u8, grammar: Grammar) -> Result<Box<Expr>> {
@@ -212,7 +203,7 @@ impl Cursor<'_> {
 
     fn type_cast(&mut self, expr: Box<Expr>) -> Result<Box<Expr>> {
         let data_type = self.data_type()?;
-        Ok(boxed(Expr::Cast { kind: crate::parse::ast::CastKind::DoubleColon, expr, data_type, format: None }))
+        Ok(boxed(Expr::Cast { expr, data_type }))
     }
 
     /// A name that may be that of anything, like a collation's.
@@ -231,7 +222,7 @@ impl Cursor<'_> {
         let right = self.any_operand()?;
         Ok(boxed(match keyword {
             K::All => Expr::AllOp { left, compare_op, right },
-            _ => Expr::AnyOp { left, compare_op, right, is_some: keyword == K::Some },
+            _ => Expr::AnyOp { left, compare_op, right },
         }))
     }
 
@@ -323,14 +314,14 @@ impl Cursor<'_> {
         if keyword == K::Similar {
             self.expect_word(K::To)?;
         } else {
-            let op = match (keyword, negated) {
-                (K::Like, false) => BinaryOperator::PGLikeMatch,
-                (K::Like, true) => BinaryOperator::PGNotLikeMatch,
-                (_, false) => BinaryOperator::PGILikeMatch,
-                (_, true) => BinaryOperator::PGNotILikeMatch,
+            let symbol = match (keyword, negated) {
+                (K::Like, false) => "~~",
+                (K::Like, true) => "!~~",
+                (_, false) => "~~*",
+                (_, true) => "!~~*",
             };
             if self.at_quantifier() {
-                return self.quantified(left, op);
+                return self.quantified(left, BinaryOperator::Symbol(symbol.into()));
             }
         }
         let expr = left;
@@ -340,8 +331,8 @@ impl Cursor<'_> {
             false => None,
         };
         Ok(boxed(match keyword {
-            K::Like => Expr::Like { negated, any: false, expr, pattern, escape_char },
-            K::Ilike => Expr::ILike { negated, any: false, expr, pattern, escape_char },
+            K::Like => Expr::Like { negated, expr, pattern, escape_char },
+            K::Ilike => Expr::ILike { negated, expr, pattern, escape_char },
             _ => Expr::SimilarTo { negated, expr, pattern, escape_char },
         }))
     }
@@ -349,30 +340,20 @@ impl Cursor<'_> {
     /// The operator that a token, which has been taken, stands for.
     fn binary_operator(&mut self, token: Token) -> Result<BinaryOperator> {
         Ok(match token.kind {
-            Kind::Plus => BinaryOperator::Plus,
-            Kind::Minus => BinaryOperator::Minus,
-            Kind::Star => BinaryOperator::Multiply,
-            Kind::Slash => BinaryOperator::Divide,
-            Kind::Percent => BinaryOperator::Modulo,
-            Kind::Caret => BinaryOperator::PGExp,
-            Kind::Equal => BinaryOperator::Eq,
-            Kind::Less => BinaryOperator::Lt,
-            Kind::Greater => BinaryOperator::Gt,
-            Kind::LessOrEqual => BinaryOperator::LtEq,
-            Kind::GreaterOrEqual => BinaryOperator::GtEq,
-            Kind::NotEqual => BinaryOperator::NotEq,
             Kind::Word(K::Overlaps) => BinaryOperator::Overlaps,
             Kind::Word(_) => self.named_operator()?,
-            _ => operator(self.text_of(token)),
+            // As PostgreSQL reads it.
+            Kind::NotEqual => BinaryOperator::Symbol("<>".into()),
+            _ => BinaryOperator::Symbol(self.text_of(token).into()),
         })
     }
 
     /// `OPERATOR(schema.op)`, after its first word.
     fn named_operator(&mut self) -> Result<BinaryOperator> {
         self.expect(Kind::LeftParen)?;
-        let mut parts = Vec::new();
+        let mut schema = Vec::new();
         while matches!(self.kind(), Kind::Word(_) | Kind::Quoted) {
-            parts.push(self.label()?.value);
+            schema.push(self.label()?);
             self.expect(Kind::Dot)?;
         }
         let token = self.take();
@@ -380,9 +361,9 @@ impl Cursor<'_> {
         if text.is_empty() || !text.bytes().all(|byte| b"+-*/<>=~!@#%^&|`?".contains(&byte)) {
             return Err(self.unexpected_at(token));
         }
-        parts.push(text.to_owned());
+        let symbol = text.to_owned();
         self.expect(Kind::RightParen)?;
-        Ok(BinaryOperator::PGCustomBinaryOperator(parts))
+        Ok(BinaryOperator::Qualified { schema, symbol })
     }
 }
 
@@ -427,39 +408,4 @@ fn balanced(mut operands: Vec<Box<Expr>>, op: &BinaryOperator) -> Box<Expr> {
     }
     let right = operands.split_off(operands.len() / 2);
     joined(balanced(operands, op), balanced(right, op))
-}
-
-/// The operator with this symbol.
-pub(crate) fn operator(symbol: &str) -> BinaryOperator {
-    match symbol {
-        "||" => BinaryOperator::StringConcat,
-        "->" => BinaryOperator::Arrow,
-        "->>" => BinaryOperator::LongArrow,
-        "#>" => BinaryOperator::HashArrow,
-        "#>>" => BinaryOperator::HashLongArrow,
-        "@>" => BinaryOperator::AtArrow,
-        "<@" => BinaryOperator::ArrowAt,
-        "@@" => BinaryOperator::AtAt,
-        "@?" => BinaryOperator::AtQuestion,
-        "#-" => BinaryOperator::HashMinus,
-        "?" => BinaryOperator::Question,
-        "?&" => BinaryOperator::QuestionAnd,
-        "?|" => BinaryOperator::QuestionPipe,
-        "~" => BinaryOperator::PGRegexMatch,
-        "~*" => BinaryOperator::PGRegexIMatch,
-        "!~" => BinaryOperator::PGRegexNotMatch,
-        "!~*" => BinaryOperator::PGRegexNotIMatch,
-        "~~" => BinaryOperator::PGLikeMatch,
-        "~~*" => BinaryOperator::PGILikeMatch,
-        "!~~" => BinaryOperator::PGNotLikeMatch,
-        "!~~*" => BinaryOperator::PGNotILikeMatch,
-        "^@" => BinaryOperator::PGStartsWith,
-        "&&" => BinaryOperator::PGOverlap,
-        "&" => BinaryOperator::BitwiseAnd,
-        "|" => BinaryOperator::BitwiseOr,
-        "#" => BinaryOperator::PGBitwiseXor,
-        "<<" => BinaryOperator::PGBitwiseShiftLeft,
-        ">>" => BinaryOperator::PGBitwiseShiftRight,
-        other => BinaryOperator::PGCustomBinaryOperator(vec![other.to_owned()]),
-    }
 }

@@ -1,16 +1,14 @@
 //! FROM: tables, functions, subqueries, joins.
 
 use crate::parse::ast::{
-    FunctionArg, FunctionArgExpr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, TableAlias,
-    TableAliasColumnDef, TableFactor, TableWithJoins,
+    Expr, Function, FunctionArg, FunctionArguments, Ident, Join, JoinConstraint, JoinOperator, ObjectName, TableAlias,
+    TableAliasColumnDef, TableFactor, TableWithJoins, Target,
 };
 
 use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;
-use crate::parse::extra;
 use crate::parse::keywords::{Class, Keyword as K};
 use crate::parse::query;
-use crate::parse::query::table_factor;
 use crate::parse::token::Kind;
 
 impl Cursor<'_> {
@@ -31,10 +29,10 @@ impl Cursor<'_> {
     fn join(&mut self) -> Result<Box<Join>> {
         if self.accept_words(&[K::Cross, K::Join]) {
             let relation = self.factor()?;
-            return Ok(joined_by(relation, JoinOperator::CrossJoin, JoinConstraint::None));
+            return Ok(joined_by(relation, JoinOperator::Cross, JoinConstraint::None));
         }
         let natural = self.accept_word(K::Natural);
-        let kind: fn(JoinConstraint) -> JoinOperator = match self.keyword() {
+        let kind = match self.keyword() {
             K::Join => JoinOperator::Inner,
             K::Inner => {
                 self.take();
@@ -76,7 +74,7 @@ impl Cursor<'_> {
             return Ok(JoinConstraint::On(self.expr()?));
         }
         self.expect_word(K::Using)?;
-        let columns = self.parenthesized(|cursor| Ok(ObjectName(vec![ObjectNamePart::Identifier(cursor.ident()?)])))?;
+        let columns = self.parenthesized(Self::ident)?;
         if self.keyword() == K::As {
             return Err(SqlError::unsupported("an alias of JOIN USING"));
         }
@@ -89,14 +87,14 @@ impl Cursor<'_> {
             return self.deeper(|cursor| cursor.factor_in_parentheses(lateral));
         }
         if self.accept_words(&[K::Rows, K::From]) {
-            let args = self.parenthesized(|cursor| {
+            let calls = self.parenthesized(|cursor| {
                 let call = cursor.primary()?;
                 if cursor.keyword() == K::As {
                     return Err(SqlError::unsupported("a column definition list in ROWS FROM"));
                 }
-                Ok(FunctionArg::Unnamed(FunctionArgExpr::Expr(*call)))
+                Ok(*call)
             })?;
-            return self.function_factor(lateral, extra::rows_from_mark(), args);
+            return self.rows_from(lateral, calls);
         }
         if self.keyword() == K::Xmltable {
             return Err(SqlError::unsupported("XMLTABLE"));
@@ -145,39 +143,45 @@ impl Cursor<'_> {
     }
 
     fn function_in_from(&mut self, lateral: bool) -> Result<Box<TableFactor>> {
-        use crate::parse::ast::{Expr, FunctionArguments};
         match *self.primary()? {
-            Expr::Function(function) => {
-                let plain = function.filter.is_none() && function.over.is_none() && function.within_group.is_empty();
-                match function.args {
-                    FunctionArguments::List(list) if plain && list.clauses.is_empty() => {
-                        self.function_factor(lateral, function.name, list.args)
+            Expr::Function(Function { name, args, filter: None, over: None, within_group })
+                if within_group.is_empty() =>
+            {
+                match args {
+                    FunctionArguments::List(list) if list.order_by.is_empty() => {
+                        self.function_factor(lateral, name, list.args)
                     }
-                    FunctionArguments::None => self.function_factor(lateral, function.name, Vec::new()),
+                    FunctionArguments::None => self.function_factor(lateral, name, Vec::new()),
                     _ => Err(self.unexpected()),
                 }
             }
+            Expr::Function(_) => Err(self.unexpected()),
             // CAST, EXTRACT and the like are functions in FROM too: a column of one row.
-            expr => {
-                let call = FunctionArg::Unnamed(FunctionArgExpr::Expr(expr));
-                self.function_factor(lateral, extra::rows_from_mark(), vec![call])
-            }
+            expr => self.rows_from(lateral, vec![expr]),
         }
     }
 
     fn function_factor(&mut self, lateral: bool, name: ObjectName, args: Vec<FunctionArg>) -> Result<Box<TableFactor>> {
         let with_ordinality = self.accept_words(&[K::With, K::Ordinality]);
-        let alias = if self.keyword() == K::As && self.kind_at(1) == Kind::LeftParen {
-            // Columns without a name of their own: that of the function.
-            self.take();
-            let last = name.0.last().and_then(|part| part.as_ident());
-            let alias_name = last.cloned().unwrap_or_else(|| Ident::new(""));
-            let columns = self.parenthesized(Self::alias_column)?;
-            Some(TableAlias { explicit: true, name: Ident::new(alias_name.value), columns, at: None })
-        } else {
-            self.alias()?
-        };
+        let own_name = name.last().map_or_else(String::new, |last| last.value.clone());
+        let alias = self.function_alias(own_name)?;
         Ok(Box::new(TableFactor::Function { lateral, name, args, with_ordinality, alias }))
+    }
+
+    fn rows_from(&mut self, lateral: bool, calls: Vec<Expr>) -> Result<Box<TableFactor>> {
+        let with_ordinality = self.accept_words(&[K::With, K::Ordinality]);
+        let alias = self.function_alias(String::new())?;
+        Ok(Box::new(TableFactor::RowsFrom { lateral, calls, with_ordinality, alias }))
+    }
+
+    /// The alias of a function; `AS (columns)` leaves it its own name.
+    fn function_alias(&mut self, own_name: String) -> Result<Option<TableAlias>> {
+        if self.keyword() == K::As && self.kind_at(1) == Kind::LeftParen {
+            self.take();
+            let columns = self.parenthesized(Self::alias_column)?;
+            return Ok(Some(TableAlias { name: Ident::new(own_name), columns }));
+        }
+        self.alias()
     }
 
     fn factor_in_parentheses(&mut self, lateral: bool) -> Result<Box<TableFactor>> {
@@ -225,7 +229,7 @@ impl Cursor<'_> {
                 .hint(hint)
                 .at(start.position as usize));
         }
-        Ok(Box::new(TableFactor::Derived { lateral, subquery, alias, sample: None }))
+        Ok(Box::new(TableFactor::Derived { lateral, subquery, alias }))
     }
 
     /// `[AS] name [(columns)]`
@@ -236,7 +240,7 @@ impl Cursor<'_> {
         }
         let name = self.ident()?;
         let columns = if self.kind() == Kind::LeftParen { self.parenthesized(Self::alias_column)? } else { Vec::new() };
-        Ok(Some(TableAlias { explicit, name, columns, at: None }))
+        Ok(Some(TableAlias { name, columns }))
     }
 
     fn alias_column(&mut self) -> Result<TableAliasColumnDef> {
@@ -252,27 +256,20 @@ impl Cursor<'_> {
     }
 
     /// A table that a change names, with its alias.
-    pub(crate) fn target(&mut self, words_after: &[K]) -> Result<Box<TableFactor>> {
+    pub(crate) fn target(&mut self, words_after: &[K]) -> Result<Target> {
         let name = self.relation_name()?;
-        let mut factor = table_factor(name);
         let explicit = self.accept_word(K::As);
+        let mut alias = None;
         if explicit || (self.at_column_name() && !words_after.contains(&self.keyword())) {
-            let name = self.ident()?;
-            if let TableFactor::Table { alias, .. } = &mut *factor {
-                *alias = Some(TableAlias { explicit, name, columns: Vec::new(), at: None });
-            }
+            alias = Some(TableAlias { name: self.ident()?, columns: Vec::new() });
         }
-        Ok(factor)
+        Ok(Target { name, alias })
     }
 }
 
 #[inline(never)]
-fn joined_by(
-    relation: Box<TableFactor>,
-    kind: fn(JoinConstraint) -> JoinOperator,
-    constraint: JoinConstraint,
-) -> Box<Join> {
-    Box::new(Join { relation: *relation, global: false, join_operator: kind(constraint) })
+fn joined_by(relation: Box<TableFactor>, join_operator: JoinOperator, constraint: JoinConstraint) -> Box<Join> {
+    Box::new(Join { relation: *relation, join_operator, constraint })
 }
 
 #[inline(never)]

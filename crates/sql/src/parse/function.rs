@@ -1,9 +1,10 @@
 //! CREATE FUNCTION and CREATE PROCEDURE, and how functions are named elsewhere.
 
-use crate::catalog::Volatility;
 use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;
-use crate::parse::ddl::{CreateFunction, Ddl, FunctionOption, FunctionParameter, FunctionReturns, ParameterMode};
+use crate::parse::ddl::{
+    CreateFunction, Ddl, FunctionOption, FunctionParameter, FunctionReturns, ParameterMode, Volatility,
+};
 use crate::parse::keywords::Keyword as K;
 use crate::parse::token::Kind;
 

@@ -117,7 +117,7 @@ impl Cursor<'_> {
             return Ok(None);
         }
         let role = self.ident()?;
-        let public = role.quote_style.is_none() && role.value.eq_ignore_ascii_case("public");
+        let public = !role.quoted && role.value.eq_ignore_ascii_case("public");
         Ok((!public).then_some(role))
     }
 

@@ -1,9 +1,7 @@
 //! Text → statements.
 //!
-//! Queries and changes of rows are trees of `sqlparser`'s types (in [`Statement::Sql`]), everything else has a tree of its
-//! own. Names in trees are folded and cut as PostgreSQL does it; a name that was written in quotes keeps them in
-//! `quote_style`. Spans are places in the statement: line 1, and in `column` the position in characters from one that
-//! errors tell.
+//! Queries and changes of rows are trees of [`ast`] (in [`Statement::Sql`]), every other statement has a type of its own.
+//! Names in trees are folded and cut as PostgreSQL does it; a name knows whether it was written in quotes, and where.
 
 pub mod ast;
 pub mod ddl;
@@ -28,8 +26,6 @@ mod query;
 mod table;
 mod types;
 mod utility;
-
-pub mod extra;
 
 #[cfg(test)]
 mod tests;
@@ -221,14 +217,11 @@ impl Cursor<'_> {
             (_, true) => Persistence::Unlogged,
             _ => Persistence::Permanent,
         };
-        let Some(ast::Expr::CompoundIdentifier(name)) = into.targets.into_iter().next() else {
-            return Err(self.unexpected());
-        };
         Ok(Statement::Schema(Box::new(Ddl::CreateTableAs(CreateTableAs {
             persistence,
             materialized: false,
             if_not_exists: false,
-            name: ast::ObjectName::from(name),
+            name: into.name,
             columns: Vec::new(),
             source: TableSource::Query(query),
             text: self.text_since(mark).to_owned(),

@@ -1,14 +1,12 @@
 //! What stands between operators: literals, names, calls, CASE, subqueries, rows, arrays.
 
-use crate::parse::ast::AttachedToken;
 use crate::parse::ast::{
-    AccessExpr, Array, CaseWhen, Expr, Function, FunctionArguments, Ident, Interval, ObjectName, ObjectNamePart, Query,
-    Subscript, TypedString, Value, ValueWithSpan,
+    AccessExpr, Array, CaseWhen, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+    ObjectName, Query, Subscript, TypedString, Value, ValueWithSpan,
 };
 
 use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;
-use crate::parse::extra;
 use crate::parse::keywords::{Class, Keyword as K};
 use crate::parse::literal;
 use crate::parse::token::{Kind, Token};
@@ -36,13 +34,13 @@ impl Cursor<'_> {
     fn literal(&mut self) -> Result<Box<Expr>> {
         let token = self.peek();
         let value = match token.kind {
-            Kind::Integer | Kind::Number => Value::Number(self.text_of(token).to_owned(), false),
+            Kind::Integer | Kind::Number => Value::Number(self.text_of(token).to_owned()),
             Kind::String | Kind::EscapeString | Kind::UnicodeString | Kind::DollarString => {
                 let text = self.string()?;
                 return Ok(self.value(token, Value::SingleQuotedString(text)));
             }
-            Kind::BitString => Value::SingleQuotedByteStringLiteral(literal::string(self.text, token)?),
-            Kind::HexString => Value::HexStringLiteral(literal::string(self.text, token)?),
+            Kind::BitString => Value::BitString(literal::string(self.text, token)?),
+            Kind::HexString => Value::HexString(literal::string(self.text, token)?),
             Kind::Parameter(_) => Value::Placeholder(self.text_of(token).to_owned()),
             _ => return Err(self.unexpected()),
         };
@@ -81,7 +79,7 @@ impl Cursor<'_> {
             K::Array => self.array(),
             K::Default => {
                 self.take();
-                Ok(Box::new(extra::default_mark(self.span(token))))
+                Ok(Box::new(Expr::Default(self.span(token))))
             }
             K::Exists if called => {
                 self.take();
@@ -163,18 +161,18 @@ impl Cursor<'_> {
         Ok(None)
     }
 
-    fn typed_string(&mut self, data_type: crate::parse::ast::DataType) -> Result<Box<Expr>> {
+    fn typed_string(&mut self, data_type: DataType) -> Result<Box<Expr>> {
         let token = self.peek();
         let text = self.string()?;
         let value = ValueWithSpan { value: Value::SingleQuotedString(text), span: self.span(token) };
-        Ok(Box::new(Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: false })))
+        Ok(Box::new(Expr::TypedString(TypedString { data_type, value })))
     }
 
     /// A column, a call, or a literal of a named type, whose first name has been taken.
     fn named(&mut self, first: Ident) -> Result<Box<Expr>> {
         match self.kind() {
             Kind::Dot => self.qualified_name(first),
-            Kind::LeftParen => self.call(ObjectName(vec![ObjectNamePart::Identifier(first)])),
+            Kind::LeftParen => self.call(ObjectName::from(first)),
             Kind::LeftBracket => self.indirection(Box::new(Expr::Identifier(first))),
             _ if self.at_string() => {
                 let data_type = self.generic_type(first)?;
@@ -189,8 +187,8 @@ impl Cursor<'_> {
         while self.kind() == Kind::Dot {
             self.take();
             if self.kind() == Kind::Star {
-                let star = self.take();
-                return Ok(Box::new(Expr::QualifiedWildcard(ObjectName::from(parts), self.attached(star))));
+                self.take();
+                return Ok(Box::new(Expr::QualifiedWildcard(ObjectName::from(parts))));
             }
             parts.push(self.label()?);
         }
@@ -198,16 +196,11 @@ impl Cursor<'_> {
             Kind::LeftParen => self.call(ObjectName::from(parts)),
             Kind::LeftBracket => self.indirection(Box::new(Expr::CompoundIdentifier(parts))),
             _ if self.at_string() => {
-                let data_type = crate::parse::ast::DataType::Custom(ObjectName::from(parts), Vec::new());
+                let data_type = DataType::Custom(ObjectName::from(parts), Vec::new());
                 self.typed_string(data_type)
             }
             _ => Ok(Box::new(Expr::CompoundIdentifier(parts))),
         }
-    }
-
-    /// A token kept in the tree for its place alone.
-    pub(crate) fn attached(&self, token: Token) -> AttachedToken {
-        AttachedToken(crate::parse::ast::TokenWithSpan { token: crate::parse::ast::Token::EOF, span: self.span(token) })
     }
 
     /// Fields and subscripts after an operand.
@@ -221,13 +214,11 @@ impl Cursor<'_> {
                 Kind::Dot => {
                     self.take();
                     if self.kind() == Kind::Star {
-                        let star = self.take();
+                        self.take();
                         let root = Self::accessed(root, access_chain);
-                        // `(composite).*`: the tree has names only, so the wildcard is a field.
-                        let field = Expr::Wildcard(self.attached(star));
-                        return Ok(Self::accessed(root, vec![AccessExpr::Dot(field)]));
+                        return Ok(Self::accessed(root, vec![AccessExpr::Wildcard]));
                     }
-                    access_chain.push(AccessExpr::Dot(Expr::Identifier(self.label()?)));
+                    access_chain.push(AccessExpr::Field(self.label()?));
                 }
                 Kind::LeftBracket => {
                     self.take();
@@ -255,7 +246,7 @@ impl Cursor<'_> {
         if self.accept(Kind::Colon) {
             let upper_bound = bound(self)?;
             self.expect(Kind::RightBracket)?;
-            return Ok(Subscript::Slice { lower_bound, upper_bound, stride: None });
+            return Ok(Subscript::Slice { lower_bound, upper_bound });
         }
         let Some(index) = lower_bound else { return Err(self.unexpected()) };
         self.expect(Kind::RightBracket)?;
@@ -330,21 +321,15 @@ impl Cursor<'_> {
             return Err(self.unexpected());
         }
         let else_result = if self.accept_word(K::Else) { Some(self.boxed_expr()?) } else { None };
-        let end = self.expect_word(K::End)?;
-        Ok(Box::new(Expr::Case {
-            case_token: self.attached(start),
-            end_token: self.attached(end),
-            operand,
-            conditions,
-            else_result,
-        }))
+        self.expect_word(K::End)?;
+        Ok(Box::new(Expr::Case { span: self.span(start), operand, conditions, else_result }))
     }
 
     fn array(&mut self) -> Result<Box<Expr>> {
         if self.kind_at(1) == Kind::LeftParen {
             let name = self.take_ident()?;
             let query = self.subquery()?;
-            let mut function = extra::call(name, Vec::new());
+            let mut function = Function::plain(name.into(), Vec::new());
             function.args = FunctionArguments::Subquery(query);
             return Ok(Box::new(Expr::Function(function)));
         }
@@ -383,13 +368,15 @@ impl Cursor<'_> {
     fn value_function(&mut self) -> Result<Box<Expr>> {
         let keyword = self.keyword();
         let name = self.take_ident()?;
-        let mut function: Function = extra::call(name, Vec::new());
+        let mut function = Function::plain(name.into(), Vec::new());
         let takes_precision =
             matches!(keyword, K::CurrentTime | K::CurrentTimestamp | K::Localtime | K::Localtimestamp);
         if takes_precision && self.accept(Kind::LeftParen) {
             let token = self.expect(Kind::Integer)?;
-            let precision = self.value(token, Value::Number(self.text_of(token).to_owned(), false));
-            function.args = extra::call(Ident::new(""), vec![*precision]).args;
+            let precision = self.value(token, Value::Number(self.text_of(token).to_owned()));
+            if let FunctionArguments::List(list) = &mut function.args {
+                list.args.push(FunctionArg::Unnamed(FunctionArgExpr::Expr(*precision)));
+            }
             self.expect(Kind::RightParen)?;
         } else {
             function.args = FunctionArguments::None;
@@ -404,7 +391,7 @@ impl Cursor<'_> {
         let mut precision = None;
         if self.kind() == Kind::LeftParen && self.kind_at(1) == Kind::Integer && self.kind_at(2) == Kind::RightParen {
             self.back_to(mark);
-            if let Some(crate::parse::ast::DataType::Interval { precision: said, .. }) = self.keyword_type()? {
+            if let Some(DataType::Interval { precision: said, .. }) = self.keyword_type()? {
                 precision = said;
             }
         }
@@ -419,22 +406,9 @@ impl Cursor<'_> {
         }
         let token = self.peek();
         let text = self.string()?;
-        let value = self.value(token, Value::SingleQuotedString(text));
+        let value = ValueWithSpan { value: Value::SingleQuotedString(text), span: self.span(token) };
         let (fields, seconds) = self.interval_fields()?;
-        let data_type = crate::parse::ast::DataType::Interval { fields, precision: precision.or(seconds) };
-        if matches!(data_type, crate::parse::ast::DataType::Interval { fields: None, precision: None }) {
-            return Ok(Box::new(Expr::Interval(Interval {
-                value,
-                leading_field: None,
-                leading_precision: None,
-                last_field: None,
-                fractional_seconds_precision: None,
-            })));
-        }
-        // The type says exactly which fields count; the literal's own node could not.
-        let Expr::Value(value) = *value else {
-            return Err(SqlError::syntax("an interval's text is a literal"));
-        };
-        Ok(Box::new(Expr::TypedString(TypedString { data_type, value, uses_odbc_syntax: false })))
+        let data_type = DataType::Interval { fields, precision: precision.or(seconds) };
+        Ok(Box::new(Expr::TypedString(TypedString { data_type, value })))
     }
 }

@@ -1,18 +1,13 @@
 //! SELECT, VALUES, TABLE, set operations, WITH, ORDER BY, LIMIT, locks.
 
-use crate::parse::ast::AttachedToken;
 use crate::parse::ast::{
-    Cte, CteAsMaterialized, Distinct, Expr, Fetch, GroupByExpr, Ident, LimitClause, NamedWindowDefinition,
-    NamedWindowExpr, ObjectName, ObjectNamePart, Offset, OffsetRows, OrderBy, OrderByExpr, OrderByKind, OrderByOptions,
-    OrderBySort, Parens, Query, Select, SelectFlavor, SelectInto, SelectItem, SelectItemQualifiedWildcardKind, SetExpr,
-    SetOperator, SetQuantifier, TableAlias, TableAliasColumnDef, TableFactor, TableWithJoins, Values,
-    WildcardAdditionalOptions, With,
+    AccessExpr, Cte, CteAsMaterialized, Distinct, Expr, Fetch, Ident, LockClause, LockStrength, LockWait,
+    NamedWindowDefinition, ObjectName, OrderByExpr, OrderByOptions, OrderBySort, Query, Select, SelectInto, SelectItem,
+    SetExpr, SetOperator, SetQuantifier, TableAlias, TableAliasColumnDef, TableFactor, TableWithJoins, Values, With,
 };
 
 use crate::error::{Result, SqlError};
-use crate::ir::{LockStrength, LockWait};
 use crate::parse::cursor::Cursor;
-use crate::parse::extra;
 use crate::parse::keywords::{Keyword as K, Label};
 use crate::parse::token::Kind;
 
@@ -52,7 +47,7 @@ impl Cursor<'_> {
         let mut query = bare_query(body);
         query.with = with;
         if self.keyword() == K::Order {
-            query.order_by = Some(OrderBy { kind: OrderByKind::Expressions(self.order_by_list()?), interpolate: None });
+            query.order_by = self.order_by_list()?;
         }
         loop {
             match self.keyword() {
@@ -68,9 +63,8 @@ impl Cursor<'_> {
         }
         // A query that is nothing but another one in parentheses is that one.
         if query.with.is_none()
-            && query.order_by.is_none()
-            && query.limit_clause.is_none()
-            && query.fetch.is_none()
+            && query.order_by.is_empty()
+            && !query.is_limited()
             && query.locks.is_empty()
             && matches!(*query.body, SetExpr::Query(_))
         {
@@ -83,10 +77,10 @@ impl Cursor<'_> {
         if self.keyword() != K::With {
             return Ok(None);
         }
-        let token = self.take();
+        self.take();
         let recursive = self.accept_word(K::Recursive);
         let cte_tables = self.list(Self::cte)?;
-        Ok(Some(With { with_token: self.attached(token), recursive, cte_tables }))
+        Ok(Some(With { recursive, cte_tables }))
     }
 
     /// WITH, if a statement begins with it.
@@ -111,17 +105,11 @@ impl Cursor<'_> {
         };
         self.expect(Kind::LeftParen)?;
         let query = self.cte_query()?;
-        let closing = self.expect(Kind::RightParen)?;
+        self.expect(Kind::RightParen)?;
         if matches!(self.keyword(), K::Search | K::Cycle) {
             return Err(SqlError::unsupported(format!("{} in WITH", self.keyword().text().to_uppercase())));
         }
-        Ok(Cte {
-            alias: TableAlias { explicit: false, name, columns, at: None },
-            query,
-            from: None,
-            materialized,
-            closing_paren_token: self.attached(closing),
-        })
+        Ok(Cte { alias: TableAlias { name, columns }, query, materialized })
     }
 
     /// What is in the parentheses of WITH: a query, or a change of rows.
@@ -183,13 +171,8 @@ impl Cursor<'_> {
 
     fn values(&mut self) -> Result<Values> {
         self.take();
-        let rows = self.list(|cursor| {
-            let opening = cursor.expect(Kind::LeftParen)?;
-            let content = cursor.list(Self::expr)?;
-            let closing = cursor.expect(Kind::RightParen)?;
-            Ok(Parens { opening_token: cursor.attached(opening), content, closing_token: cursor.attached(closing) })
-        })?;
-        Ok(Values { explicit_row: false, value_keyword: false, rows })
+        let rows = self.list(|cursor| cursor.parenthesized(Self::expr))?;
+        Ok(Values { rows })
     }
 
     /// `TABLE t` is `SELECT * FROM t`.
@@ -197,8 +180,8 @@ impl Cursor<'_> {
         let token = self.take();
         let relation = *self.relation()?;
         let mut select = bare_select();
-        select.select_token = self.attached(token);
-        select.projection = vec![SelectItem::Wildcard(WildcardAdditionalOptions::default())];
+        select.span = self.span(token);
+        select.projection = vec![SelectItem::Wildcard];
         select.from = vec![TableWithJoins { relation, joins: Vec::new() }];
         Ok(select_body(select))
     }
@@ -206,7 +189,7 @@ impl Cursor<'_> {
     fn select(&mut self) -> Result<Box<Select>> {
         let mut select = bare_select();
         let token = self.take();
-        select.select_token = self.attached(token);
+        select.span = self.span(token);
         if self.accept_word(K::Distinct) {
             select.distinct = Some(if self.accept_word(K::On) {
                 Distinct::On(self.parenthesized(Self::expr)?)
@@ -233,7 +216,7 @@ impl Cursor<'_> {
                 return Err(SqlError::unsupported("GROUP BY DISTINCT"));
             }
             self.accept_word(K::All);
-            select.group_by = GroupByExpr::Expressions(self.list(Self::group_item)?, Vec::new());
+            select.group_by = self.list(Self::group_item)?;
         }
         if self.accept_word(K::Having) {
             select.having = Some(self.expr()?);
@@ -242,7 +225,7 @@ impl Cursor<'_> {
             select.named_window = self.list(|cursor| {
                 let name = cursor.ident()?;
                 cursor.expect_word(K::As)?;
-                Ok(NamedWindowDefinition(name, NamedWindowExpr::WindowSpec(cursor.window()?)))
+                Ok(NamedWindowDefinition(name, cursor.window()?))
             })?;
         }
         Ok(select)
@@ -277,9 +260,8 @@ impl Cursor<'_> {
     /// An item of a select list or of RETURNING.
     pub(crate) fn select_item(&mut self) -> Result<SelectItem> {
         if self.kind() == Kind::Star {
-            let star = self.take();
-            let options = WildcardAdditionalOptions { wildcard_token: self.attached(star), ..Default::default() };
-            return Ok(SelectItem::Wildcard(options));
+            self.take();
+            return Ok(SelectItem::Wildcard);
         }
         let expr = self.boxed_expr()?;
         self.item_of(expr)
@@ -288,13 +270,9 @@ impl Cursor<'_> {
     /// An item whose expression is there: its alias, or the columns of a wildcard.
     fn item_of(&mut self, expr: Box<Expr>) -> Result<SelectItem> {
         let expr = match without_parens(expr) {
-            Expr::QualifiedWildcard(name, _) => {
-                let kind = SelectItemQualifiedWildcardKind::ObjectName(name);
-                return Ok(SelectItem::QualifiedWildcard(kind, WildcardAdditionalOptions::default()));
-            }
-            Expr::CompoundFieldAccess { root, access_chain } if ends_in_wildcard(&access_chain) => {
-                let kind = SelectItemQualifiedWildcardKind::Expr(*root);
-                return Ok(SelectItem::QualifiedWildcard(kind, WildcardAdditionalOptions::default()));
+            Expr::QualifiedWildcard(name) => return Ok(SelectItem::QualifiedWildcard(name)),
+            Expr::CompoundFieldAccess { root, access_chain } if access_chain == [AccessExpr::Wildcard] => {
+                return Ok(SelectItem::RecordWildcard(*root));
             }
             expr => expr,
         };
@@ -316,13 +294,8 @@ impl Cursor<'_> {
         self.accept_word(K::Local);
         let temporary = self.accept_word(K::Temporary) || self.accept_word(K::Temp);
         let unlogged = self.accept_word(K::Unlogged);
-        let table = self.accept_word(K::Table);
-        let name = self.object_name()?;
-        let idents = name.0.into_iter().filter_map(|part| match part {
-            ObjectNamePart::Identifier(ident) => Some(ident),
-            ObjectNamePart::Function(_) => None,
-        });
-        Ok(SelectInto { temporary, unlogged, table, targets: vec![Expr::CompoundIdentifier(idents.collect())] })
+        self.accept_word(K::Table);
+        Ok(SelectInto { temporary, unlogged, name: self.object_name()? })
     }
 
     fn group_item(&mut self) -> Result<Expr> {
@@ -381,7 +354,7 @@ impl Cursor<'_> {
             None
         };
         let nulls_first = self.nulls_order()?;
-        Ok(OrderByExpr { expr, options: OrderByOptions { sort, nulls_first }, with_fill: None })
+        Ok(OrderByExpr { expr, options: OrderByOptions { sort, nulls_first } })
     }
 
     /// NULLS FIRST, NULLS LAST
@@ -407,23 +380,20 @@ impl Cursor<'_> {
                         .hint("Use separate LIMIT and OFFSET clauses.")
                         .at(token.position as usize));
                 }
-                let fetched = query.fetch.is_some();
-                match limit_clause(query) {
-                    LimitClause::LimitOffset { limit: slot @ None, .. } if !fetched => *slot = limit,
-                    _ => return Err(self.twice(token, "LIMIT")),
+                if query.limit.is_some() || query.fetch.is_some() {
+                    return Err(self.twice(token, "LIMIT"));
                 }
+                query.limit = limit;
             }
             Kind::Word(K::Offset) => {
                 let value = self.expr()?;
-                let rows = if self.accept_word(K::Rows) || self.accept_word(K::Row) {
-                    OffsetRows::Rows
-                } else {
-                    OffsetRows::None
-                };
-                match limit_clause(query) {
-                    LimitClause::LimitOffset { offset: slot @ None, .. } => *slot = Some(Offset { value, rows }),
-                    _ => return Err(self.twice(token, "OFFSET")),
+                if !self.accept_word(K::Rows) {
+                    self.accept_word(K::Row);
                 }
+                if query.offset.is_some() {
+                    return Err(self.twice(token, "OFFSET"));
+                }
+                query.offset = Some(value);
             }
             _ => {
                 if query.fetch.is_some() {
@@ -460,10 +430,10 @@ impl Cursor<'_> {
             self.expect_words(&[K::With, K::Ties])?;
             true
         };
-        Ok(Fetch { with_ties, percent: false, quantity: quantity.map(|quantity| *quantity) })
+        Ok(Fetch { with_ties, quantity: quantity.map(|quantity| *quantity) })
     }
 
-    fn lock(&mut self) -> Result<crate::parse::ast::LockClause> {
+    fn lock(&mut self) -> Result<LockClause> {
         self.expect_word(K::For)?;
         let strength = match self.keyword() {
             K::Update => LockStrength::Update,
@@ -487,7 +457,7 @@ impl Cursor<'_> {
             of = self.list(|cursor| {
                 let name = cursor.object_name()?;
                 match name.0.as_slice() {
-                    [ObjectNamePart::Identifier(ident)] => Ok(ident.clone()),
+                    [ident] => Ok(ident.clone()),
                     _ => Err(SqlError::syntax("FOR UPDATE must specify unqualified relation names")),
                 }
             })?;
@@ -499,7 +469,7 @@ impl Cursor<'_> {
         } else {
             LockWait::Block
         };
-        Ok(extra::lock_clause(extra::Lock { strength, of, wait }))
+        Ok(LockClause { strength, of, wait })
     }
 
     /// A table in FROM, without alias: `t`, `ONLY t`, `t *`.
@@ -531,51 +501,21 @@ fn without_parens(expr: Box<Expr>) -> Expr {
         inner = within;
     }
     match inner {
-        Expr::QualifiedWildcard(..) => inner.clone(),
+        Expr::QualifiedWildcard(_) => inner.clone(),
         _ => *expr,
     }
-}
-
-fn ends_in_wildcard(chain: &[crate::parse::ast::AccessExpr]) -> bool {
-    matches!(chain, [crate::parse::ast::AccessExpr::Dot(Expr::Wildcard(_))])
-}
-
-fn limit_clause(query: &mut Query) -> &mut LimitClause {
-    query.limit_clause.get_or_insert(LimitClause::LimitOffset { limit: None, offset: None, limit_by: Vec::new() })
 }
 
 /// A table by name.
 #[inline(never)]
 pub(crate) fn table_factor(name: ObjectName) -> Box<TableFactor> {
-    Box::new(TableFactor::Table {
-        name,
-        alias: None,
-        args: None,
-        with_hints: Vec::new(),
-        version: None,
-        with_ordinality: false,
-        partitions: Vec::new(),
-        json_path: None,
-        sample: None,
-        index_hints: Vec::new(),
-    })
+    Box::new(TableFactor::Table { name, alias: None })
 }
 
 /// A query of this body and nothing else.
 #[inline(never)]
 pub(crate) fn bare_query(body: Box<SetExpr>) -> Box<Query> {
-    Box::new(Query {
-        with: None,
-        body,
-        order_by: None,
-        limit_clause: None,
-        fetch: None,
-        locks: Vec::new(),
-        for_clause: None,
-        settings: None,
-        format_clause: None,
-        pipe_operators: Vec::new(),
-    })
+    Box::new(Query::bare(body))
 }
 
 /// The large types of the tree are made in frames of their own, so that nesting costs little stack.
@@ -614,30 +554,5 @@ fn inner_query(query: Box<Query>) -> Box<Query> {
 
 #[inline(never)]
 fn bare_select() -> Box<Select> {
-    Box::new(Select {
-        select_token: AttachedToken::empty(),
-        optimizer_hints: Vec::new(),
-        distinct: None,
-        select_modifiers: None,
-        top: None,
-        top_before_distinct: false,
-        projection: Vec::new(),
-        exclude: None,
-        into: None,
-        from: Vec::new(),
-        lateral_views: Vec::new(),
-        prewhere: None,
-        selection: None,
-        connect_by: Vec::new(),
-        group_by: GroupByExpr::Expressions(Vec::new(), Vec::new()),
-        cluster_by: Vec::new(),
-        distribute_by: Vec::new(),
-        sort_by: Vec::new(),
-        having: None,
-        named_window: Vec::new(),
-        qualify: None,
-        window_before_qualify: false,
-        value_table_mode: None,
-        flavor: SelectFlavor::Standard,
-    })
+    Box::new(Select::default())
 }

@@ -1,4 +1,4 @@
-//! What a statement is before names are looked up: `sqlparser`'s tree for queries and changes of rows, and a tree of our
+//! What a statement is before names are looked up: a tree for queries and changes of rows, and a tree of our
 //! own for everything else.
 
 use crate::parse::ast;

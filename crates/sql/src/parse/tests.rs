@@ -108,10 +108,10 @@ fn words_are_names_where_postgresql_lets_them_be() {
         ("select value, name, type from action", "SELECT value, name, type FROM action"),
         ("select 1 value", "SELECT 1 AS value"),
         ("select 1 as select", "SELECT 1 AS select"),
-        ("select left('abc', 1), a.left from t a", "SELECT left('abc', 1), a.left FROM t a"),
+        ("select left('abc', 1), a.left from t a", "SELECT left('abc', 1), a.left FROM t AS a"),
         ("select Foo, \"Foo\" from T", "SELECT foo, \"Foo\" FROM t"),
         ("select interval '1 day', interval from t", "SELECT INTERVAL '1 day', interval FROM t"),
-        ("select date '2020-01-01'", "SELECT DATE '2020-01-01'"),
+        ("select date '2020-01-01'", "SELECT date '2020-01-01'"),
         ("select 1 day", "42601 syntax error at or near \"day\" @10"),
         ("select user from t", "SELECT user FROM t"),
         ("select t.* from t", "SELECT t.* FROM t"),
@@ -130,16 +130,13 @@ fn parentheses_hold_queries_expressions_and_rows() {
         ("select a in ((select 1), 2)", "SELECT a IN ((SELECT 1), 2)"),
         ("select a in ((select 1) union select 2)", "SELECT a IN ((SELECT 1) UNION SELECT 2)"),
         ("(select 1) union (select 2) order by 1", "(SELECT 1) UNION (SELECT 2) ORDER BY 1"),
-        ("select * from ((select 1) a join b on true)", "SELECT * FROM ((SELECT 1) a INNER JOIN b ON true)"),
-        ("select * from ((select 1) union select 2) a", "SELECT * FROM ((SELECT 1) UNION SELECT 2) a"),
-        ("select row(1), (1, 2), row()", "SELECT (1), (1, 2), ()"),
+        ("select * from ((select 1) a join b on true)", "SELECT * FROM ((SELECT 1) AS a JOIN b ON true)"),
+        ("select * from ((select 1) union select 2) a", "SELECT * FROM ((SELECT 1) UNION SELECT 2) AS a"),
+        ("select row(1), (1, 2), row()", "SELECT ROW(1), (1, 2), ROW()"),
         ("select (a).b, (a).*, (a[1]).c from t", "SELECT (a).b, (a).*, (a[1]).c FROM t"),
         ("values (1), (2)", "VALUES (1), (2)"),
         ("table t", "SELECT * FROM t"),
-        (
-            "select * from a join b join c on 1 = 1 on 2 = 2",
-            "SELECT * FROM a INNER JOIN (b INNER JOIN c ON 1 = 1) ON 2 = 2",
-        ),
+        ("select * from a join b join c on 1 = 1 on 2 = 2", "SELECT * FROM a JOIN (b JOIN c ON 1 = 1) ON 2 = 2"),
     ] {
         assert_eq!(shown(sql), expected, "{sql}");
     }
@@ -172,14 +169,15 @@ fn literals_say_what_postgresql_reads() {
         ("'\\n'", "\\n"),
     ] {
         let expr = expression(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert_eq!(extra::string_constant(&expr), Some(expected), "{text}");
+        let ast::Expr::Value(value) = expr else { panic!("{text}: a literal") };
+        assert_eq!(value.value, ast::Value::SingleQuotedString(expected.to_owned()), "{text}");
     }
     assert_eq!(grouped("'a' 'b'"), "syntax error at or near \"'b'\" @Some(5)");
     assert!(shown("select E'\\xff'").starts_with("22021 invalid byte sequence for encoding \"UTF8\": 0xff"));
 }
 
-fn lock_of(sql: &str) -> extra::Lock {
-    extra::lock(&query(sql).unwrap().locks[0])
+fn lock_of(sql: &str) -> ast::LockClause {
+    query(sql).unwrap().locks.remove(0)
 }
 
 #[test]
@@ -198,8 +196,8 @@ fn frames_keep_what_they_exclude() {
     let ast::SetExpr::Select(select) = *query(sql).unwrap().body else { panic!("a select") };
     let ast::SelectItem::UnnamedExpr(ast::Expr::Function(function)) = &select.projection[0] else { panic!("a call") };
     let Some(ast::WindowType::WindowSpec(window)) = &function.over else { panic!("a window") };
-    let (end, exclude) = extra::frame_end(window.window_frame.as_ref().unwrap());
-    assert_eq!((end, exclude), (Some(ast::WindowFrameBound::CurrentRow), FrameExclude::Ties));
+    let frame = window.window_frame.as_ref().expect("a frame");
+    assert_eq!((&frame.end_bound, frame.exclude), (&Some(ast::WindowFrameBound::CurrentRow), FrameExclude::Ties));
 }
 
 #[test]
@@ -210,8 +208,7 @@ fn conflicts_may_name_expressions_and_partial_indexes() {
         panic!("an insert")
     };
     let ast::Statement::Insert(insert) = *parsed else { panic!("an insert") };
-    let Some(ast::OnInsert::OnConflict(conflict)) = insert.on else { panic!("a conflict clause") };
-    let extra::Arbiter::Keys(keys, predicate) = extra::arbiter(&conflict.conflict_target.unwrap()).unwrap() else {
+    let Some(ast::ConflictTarget::Keys { keys, predicate }) = insert.on.and_then(|on| on.conflict_target) else {
         panic!("keys")
     };
     let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
@@ -282,5 +279,56 @@ fn what_parses_fits_a_small_stack() {
     for sql in [nested, chain] {
         let parsed = on_a_small_stack(move || statement(&sql).unwrap().is_some());
         assert!(parsed);
+    }
+}
+
+/// What is printed is the same statement: every clause of queries and changes, once.
+#[test]
+fn printed_trees_are_parsed_into_equal_trees() {
+    for sql in [
+        "select",
+        "select *, t.*, (t.c).*, t.a as \"B \"\"c\"\"\", 1 + 2 * -3, - - 4, not a, a is not null, a is distinct from b from t",
+        "select distinct on (a, b) a from only s.t as x (c, d) where a in (1, 2) and b not in (select 1) or not exists (select 2)",
+        "select count(*), count(distinct a), sum(all a order by b desc nulls last) filter (where c), f(variadic x), g(n => 1)",
+        "select percentile_cont(0.5) within group (order by a), array(select 1), array[[1, 2], [3, 4]], row(), row(1), (1, 2)",
+        "select sum(a) over w, rank() over (w rows between 1 preceding and unbounded following exclude ties) from t window w as (partition by a, b order by c)",
+        "select rank() over (), rank() over (range unbounded preceding), sum(a) over (groups between current row and 2 following exclude group)",
+        "select a[1], a[2:3], a[:], a[:2], (r).f.g, cast(a + b as numeric(10, 2)), a::int[], a::varchar(3)::text, -1::int2",
+        "select date '2024-01-01', interval '1' day to second(3), interval(2) '1 s', timestamp(3) with time zone 'now', B'01', X'1f', 'it''s', $1",
+        "select extract(year from a), position('a' in b), substring(a from 2 for 3), substring(a for 3), trim(leading 'x' from a), trim(a), trim(both from a)",
+        "select overlay(a placing b from 1 for 2), a at time zone 'UTC', a collate \"C\", current_date, current_timestamp(3), a || b -> 'c'",
+        "select case a when 1 then 2 else 3 end, case when a then b end, a between 1 and 2, a not between b and c, a like 'x' escape '!', a not ilike b, a similar to c",
+        "select a = any (array[1]), a <> all (select 1), a operator(pg_catalog.+) b, (a, b) overlaps (c, d), a is unknown, a is not true",
+        "select a from t group by a, (), rollup (a, (b, c)), cube (a), grouping sets ((a), (), rollup (b)) having count(*) > 1",
+        "select a from t order by a desc, 2 nulls first limit 1 offset 2 for no key update of t, u skip locked for share nowait",
+        "select a from t fetch first 3 rows with ties",
+        "(select 1) union all (select 2 order by 1) except select 3 intersect distinct select 4",
+        "values (1, default), (2, null)",
+        "select * from a cross join b natural left join c join d using (x, y) full join (e right join f on e.x = f.x) on true, lateral (select 1) as g",
+        "select * from f(1) with ordinality as x (a int, b text), rows from (g(1), h(2)) as y, lateral i()",
+        "with recursive a (x, y) as materialized (select 1), b as not materialized (delete from t returning *) select * from a",
+        "insert into t as x (a, b) overriding system value select 1 on conflict (a, lower(b), (c + 1)) where d > 0 do update set (a, b) = (1, default), c[1] = 2, d.e = 3 where x.a > 1 returning *",
+        "insert into t default values on conflict on constraint k do nothing",
+        "update t as x set a = default, b = (select 1) from u join v on true where current of c returning a as b",
+        "delete from t using u where t.a = u.a returning 1",
+        "with a as (select 1) insert into t table a",
+        "merge into t as x using (select 1) as s on x.a = s.a when matched and x.b then delete when matched then update set a = 1 when not matched then insert (a) values (1) when not matched then do nothing",
+    ] {
+        let parsed = |sql: &str| match statement(sql) {
+            Ok(Some(Statement::Sql(tree))) => *tree,
+            other => panic!("{sql}: {other:?}"),
+        };
+        let tree = parsed(sql);
+        let printed = tree.to_string();
+        assert_eq!(parsed(&printed), tree, "{sql}\n{printed}");
+    }
+}
+
+/// No name that a text can have is taken for a mark of the parser: a mark is a field of the tree.
+#[test]
+fn quoted_names_mean_nothing_but_their_names() {
+    for name in ["default", "current of", "rows from", "variadic", "part", "overriding user value", "no key update"] {
+        let expr = expression(&format!("\"{name}\"")).expect("a name");
+        assert_eq!(expr, ast::Expr::Identifier(ast::Ident { quoted: true, ..ast::Ident::new(name) }));
     }
 }

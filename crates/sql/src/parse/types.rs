@@ -1,11 +1,8 @@
 //! Names of types, in casts, columns and signatures.
 
-use crate::parse::ast::{
-    ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, Ident, IntervalFields, ObjectName, ObjectNamePart,
-    TimezoneInfo,
-};
+use crate::parse::ast::{DataType, Ident, IntervalFields};
 
-use crate::error::{Result, SqlError};
+use crate::error::Result;
 use crate::parse::cursor::Cursor;
 use crate::parse::ddl::TypeName;
 use crate::parse::keywords::Keyword as K;
@@ -61,12 +58,12 @@ impl Cursor<'_> {
                 size = Some(self.length()?);
                 self.expect(Kind::RightBracket)?;
             }
-            return Ok(DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(data_type), size)));
+            return Ok(DataType::Array(Box::new(data_type), size));
         }
         while self.accept(Kind::LeftBracket) {
             let size = if self.kind() == Kind::Integer { Some(self.length()?) } else { None };
             self.expect(Kind::RightBracket)?;
-            data_type = DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(data_type), size));
+            data_type = DataType::Array(Box::new(data_type), size);
         }
         Ok(data_type)
     }
@@ -92,16 +89,16 @@ impl Cursor<'_> {
             })?;
             self.expect(Kind::RightParen)?;
         }
-        named_type(name, modifiers)
+        Ok(DataType::Custom(name, modifiers))
     }
 
     /// A type that begins with a keyword and has a grammar of its own.
     pub(crate) fn keyword_type(&mut self) -> Result<Option<DataType>> {
         let keyword = self.keyword();
         let simple = match keyword {
-            K::Int | K::Integer => DataType::Integer(None),
-            K::Smallint => DataType::SmallInt(None),
-            K::Bigint => DataType::BigInt(None),
+            K::Int | K::Integer => DataType::Integer,
+            K::Smallint => DataType::SmallInt,
+            K::Bigint => DataType::BigInt,
             K::Real => DataType::Real,
             K::Boolean => DataType::Boolean,
             K::Double if self.keyword_at(1) == K::Precision => {
@@ -132,10 +129,7 @@ impl Cursor<'_> {
 
     fn long_type(&mut self, keyword: K) -> Result<DataType> {
         match keyword {
-            K::Float => Ok(DataType::Float(match self.optional_length()? {
-                Some(bits) => ExactNumberInfo::Precision(bits),
-                None => ExactNumberInfo::None,
-            })),
+            K::Float => Ok(DataType::Float(self.optional_length()?)),
             K::Dec | K::Decimal | K::Numeric => Ok(DataType::Numeric(self.precision_and_scale()?)),
             K::Bit => {
                 let varying = self.accept_word(K::Varying);
@@ -152,11 +146,11 @@ impl Cursor<'_> {
             K::Char | K::Character | K::Nchar => self.character_type(false),
             K::Time => {
                 let precision = self.optional_length()?;
-                Ok(DataType::Time(precision, self.time_zone()?))
+                Ok(DataType::Time { precision, with_zone: self.time_zone()? })
             }
             K::Timestamp => {
                 let precision = self.optional_length()?;
-                Ok(DataType::Timestamp(precision, self.time_zone()?))
+                Ok(DataType::Timestamp { precision, with_zone: self.time_zone()? })
             }
             _ => self.interval_type(),
         }
@@ -164,25 +158,16 @@ impl Cursor<'_> {
 
     fn character_type(&mut self, varying: bool) -> Result<DataType> {
         let varying = self.accept_word(K::Varying) || varying;
-        let length = self.optional_length()?.map(|length| CharacterLength::IntegerLength { length, unit: None });
+        let length = self.optional_length()?;
         Ok(if varying { DataType::Varchar(length) } else { DataType::Character(length) })
     }
 
-    fn time_zone(&mut self) -> Result<TimezoneInfo> {
+    /// WITH TIME ZONE, WITHOUT TIME ZONE
+    fn time_zone(&mut self) -> Result<bool> {
         // WITH and WITHOUT may begin something else.
-        if self.keyword_at(1) != K::Time || self.keyword_at(2) != K::Zone {
-            return Ok(TimezoneInfo::None);
-        }
-        Ok(match self.keyword() {
-            K::With => {
-                self.expect_words(&[K::With, K::Time, K::Zone])?;
-                TimezoneInfo::WithTimeZone
-            }
-            K::Without => {
-                self.expect_words(&[K::Without, K::Time, K::Zone])?;
-                TimezoneInfo::WithoutTimeZone
-            }
-            _ => TimezoneInfo::None,
+        Ok(self.accept_words(&[K::With, K::Time, K::Zone]) || {
+            self.accept_words(&[K::Without, K::Time, K::Zone]);
+            false
         })
     }
 
@@ -228,18 +213,14 @@ impl Cursor<'_> {
         Ok((Some(fields), if seconds { self.optional_length()? } else { None }))
     }
 
-    fn precision_and_scale(&mut self) -> Result<ExactNumberInfo> {
+    fn precision_and_scale(&mut self) -> Result<Option<(u64, Option<i64>)>> {
         if !self.accept(Kind::LeftParen) {
-            return Ok(ExactNumberInfo::None);
+            return Ok(None);
         }
         let precision = self.length()?;
-        let info = if self.accept(Kind::Comma) {
-            ExactNumberInfo::PrecisionAndScale(precision, self.signed_integer()?)
-        } else {
-            ExactNumberInfo::Precision(precision)
-        };
+        let scale = if self.accept(Kind::Comma) { Some(self.signed_integer()?) } else { None };
         self.expect(Kind::RightParen)?;
-        Ok(info)
+        Ok(Some((precision, scale)))
     }
 
     fn optional_length(&mut self) -> Result<Option<u64>> {
@@ -255,47 +236,4 @@ impl Cursor<'_> {
         let token = self.expect(Kind::Integer)?;
         self.text_of(token).parse().map_err(|_| self.unexpected_at(token))
     }
-}
-
-/// The types that are ordinary names, in the variants that `sqlparser` has for them.
-const NAMED: &[(&str, DataType)] = &[
-    ("int2", DataType::Int2(None)),
-    ("int4", DataType::Int4(None)),
-    ("int8", DataType::Int8(None)),
-    ("float4", DataType::Float4),
-    ("float8", DataType::Float8),
-    ("bool", DataType::Bool),
-    ("text", DataType::Text),
-    ("date", DataType::Date),
-    ("timestamptz", DataType::Timestamp(None, TimezoneInfo::Tz)),
-    ("timetz", DataType::Time(None, TimezoneInfo::Tz)),
-    ("uuid", DataType::Uuid),
-    ("json", DataType::JSON),
-    ("jsonb", DataType::JSONB),
-    ("bytea", DataType::Bytea),
-    ("regclass", DataType::Regclass),
-];
-
-fn named_type(name: ObjectName, modifiers: Vec<String>) -> Result<DataType> {
-    if let [ObjectNamePart::Identifier(ident)] = name.0.as_slice() {
-        let known = NAMED.iter().find(|(name, _)| *name == ident.value).map(|(_, data_type)| data_type);
-        match (known, modifiers.as_slice()) {
-            (Some(data_type), []) => return Ok(data_type.clone()),
-            (Some(DataType::Timestamp(_, zone)), [precision]) => {
-                return Ok(DataType::Timestamp(Some(parsed(precision)?), *zone));
-            }
-            (Some(DataType::Time(_, zone)), [precision]) => {
-                return Ok(DataType::Time(Some(parsed(precision)?), *zone));
-            }
-            (Some(_), _) => {
-                return Err(SqlError::syntax(format!("type modifier is not allowed for type \"{}\"", ident.value)));
-            }
-            (None, _) => {}
-        }
-    }
-    Ok(DataType::Custom(name, modifiers))
-}
-
-fn parsed(modifier: &str) -> Result<u64> {
-    modifier.parse().map_err(|_| SqlError::syntax("type modifiers must be simple constants or identifiers"))
 }

@@ -222,12 +222,7 @@ impl Compiler<'_, '_> {
 
     fn typed(&mut self, ty: &TypeName, scope: &Scope) -> Result<Typed> {
         if let TypeName::TypeOf(name) = ty {
-            let parts: Vec<String> = name
-                .0
-                .iter()
-                .map(|part| part.as_ident().map_or_else(String::new, |ident| ident.value.clone()))
-                .collect();
-            let path: Vec<&str> = parts.iter().map(String::as_str).collect();
+            let path: Vec<&str> = name.0.iter().map(|part| part.value.as_str()).collect();
             if let Some(place) = scope.find(&path) {
                 return Ok(self.variables[place].typed);
             }
@@ -378,8 +373,7 @@ impl Compiler<'_, '_> {
         use crate::parse::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments};
         let FunctionArguments::List(list) = &call.args else { return Vec::new() };
         let mut target = |arg: &FunctionArg| {
-            let (FunctionArg::Unnamed(arg) | FunctionArg::Named { arg, .. } | FunctionArg::ExprNamed { arg, .. }) = arg;
-            let FunctionArgExpr::Expr(expr) = arg else { return None };
+            let FunctionArgExpr::Expr(expr) = arg.given() else { return None };
             let path = match expr {
                 Expr::Identifier(ident) => vec![ident.value.clone()],
                 Expr::CompoundIdentifier(idents) => idents.iter().map(|ident| ident.value.clone()).collect(),
@@ -388,10 +382,8 @@ impl Compiler<'_, '_> {
             self.target(&ast::Target { path, places: Vec::new() }, scope).ok()
         };
         let name = |arg: &FunctionArg| match arg {
-            FunctionArg::Named { name, .. } | FunctionArg::ExprNamed { name: Expr::Identifier(name), .. } => {
-                Some(crate::bind::names::name(name).to_string())
-            }
-            _ => None,
+            FunctionArg::Named { name, .. } => Some(crate::bind::names::name(name).to_string()),
+            FunctionArg::Unnamed(_) => None,
         };
         list.args.iter().map(|arg| CallTarget { name: name(arg), target: target(arg) }).collect()
     }

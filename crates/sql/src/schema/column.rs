@@ -170,9 +170,9 @@ const SYSTEM_COLUMNS: &[&str] = &["tableoid", "xmin", "cmin", "xmax", "cmax", "c
 /// The type of the sequence behind a column.
 fn sequence_type(ty: Type) -> DataType {
     match ty {
-        Type::INT2 => DataType::SmallInt(None),
-        Type::INT8 => DataType::BigInt(None),
-        _ => DataType::Integer(None),
+        Type::INT2 => DataType::SmallInt,
+        Type::INT8 => DataType::BigInt,
+        _ => DataType::Integer,
     }
 }
 

@@ -36,11 +36,8 @@ impl World<'_> {
             | ObjectKind::Index
             | ObjectKind::Sequence => (PG_CLASS, self.resolve_relation(&name.name)?.oid, 0),
             ObjectKind::Column => {
-                let (last, table) = name.name.0.split_last().ok_or_else(|| SqlError::syntax("a column has a name"))?;
+                let (ident, table) = name.name.0.split_last().ok_or_else(|| SqlError::syntax("a column has a name"))?;
                 let relation = self.resolve_relation(&crate::parse::ast::ObjectName(table.to_vec()))?;
-                let crate::parse::ast::ObjectNamePart::Identifier(ident) = last else {
-                    return Err(SqlError::syntax("a column has a name"));
-                };
                 let position = match &relation.kind {
                     RelationKind::View(view) => {
                         let wanted = fold(ident);

@@ -167,11 +167,8 @@ impl World<'_> {
             TypeName::Plain(ty) => self.bind_type(ty),
             TypeName::SetOf(inner) => self.type_name(inner),
             TypeName::TypeOf(column) => {
-                let (last, table) = column.0.split_last().ok_or_else(|| SqlError::syntax("invalid type name"))?;
+                let (ident, table) = column.0.split_last().ok_or_else(|| SqlError::syntax("invalid type name"))?;
                 let relation = self.resolve_relation(&crate::parse::ast::ObjectName(table.to_vec()))?;
-                let crate::parse::ast::ObjectNamePart::Identifier(ident) = last else {
-                    return Err(SqlError::syntax("invalid type name"));
-                };
                 let position = self.position(relation.oid, ident)?;
                 Ok(as_table(&relation)?.columns[position].typed)
             }
@@ -404,8 +401,7 @@ fn unquoted(error: SqlError) -> SqlError {
 }
 
 fn shown_name(name: &crate::parse::ast::ObjectName) -> String {
-    let parts: Vec<String> =
-        name.0.iter().filter_map(|part| part.as_ident().map(|ident| fold(ident).to_string())).collect();
+    let parts: Vec<String> = name.0.iter().map(|ident| fold(ident).to_string()).collect();
     parts.join(".")
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::parse::ast::{Ident, ObjectName, ObjectNamePart};
+use crate::parse::ast::{Ident, ObjectName};
 
 use crate::catalog::{Catalog, Oid, Relation};
 use crate::error::{Result, SqlError, SqlState};
@@ -13,18 +13,14 @@ const LONGEST: usize = 63;
 
 /// An identifier as PostgreSQL knows it.
 pub(crate) fn fold(ident: &Ident) -> Arc<str> {
-    if ident.quote_style.is_some() { ident.value.as_str().into() } else { ident.value.to_lowercase().into() }
+    if ident.quoted { ident.value.as_str().into() } else { ident.value.to_lowercase().into() }
 }
 
 /// The parts of a name: its schema, if one is given, and the name.
 pub(crate) fn parts(name: &ObjectName) -> Result<(Option<Arc<str>>, Arc<str>)> {
-    let part = |part: &ObjectNamePart| match part {
-        ObjectNamePart::Identifier(ident) => Ok(fold(ident)),
-        ObjectNamePart::Function(_) => Err(SqlError::unsupported("a function in a name")),
-    };
     match name.0.as_slice() {
-        [name] => Ok((None, part(name)?)),
-        [schema, name] | [_, schema, name] => Ok((Some(part(schema)?), part(name)?)),
+        [name] => Ok((None, fold(name))),
+        [schema, name] | [_, schema, name] => Ok((Some(fold(schema)), fold(name))),
         _ => Err(SqlError::syntax(format!("improper qualified name (too many dotted names): {name}"))),
     }
 }

@@ -148,16 +148,13 @@ impl World<'_> {
         });
         let Some(said) = said else { return Ok(None) };
         let Some(column) = said else { return Ok(Some(None)) };
-        let (last, table) = column.0.split_last().ok_or_else(|| SqlError::syntax("invalid OWNED BY option"))?;
+        let (name, table) = column.0.split_last().ok_or_else(|| SqlError::syntax("invalid OWNED BY option"))?;
         if table.is_empty() {
             return Err(
                 SqlError::syntax("invalid OWNED BY option").hint("Specify OWNED BY table.column or OWNED BY NONE.")
             );
         }
         let relation = self.resolve_relation(&ObjectName(table.to_vec()))?;
-        let crate::parse::ast::ObjectNamePart::Identifier(name) = last else {
-            return Err(SqlError::syntax("invalid OWNED BY option"));
-        };
         let column = self.position(relation.oid, name)?;
         Ok(Some(Some(SequenceOwner { table: relation.oid, column, identity: false })))
     }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::parse::ast::{self, JoinConstraint, JoinOperator, SetExpr, TableFactor};
+use crate::parse::ast::{self, JoinConstraint, SetExpr, TableFactor};
 
 use crate::bind::Binder;
 use crate::catalog::{Oid, Relation, RelationKind, View};
@@ -55,7 +55,7 @@ impl World<'_> {
 
     /// What an item of FROM is called, and its columns.
     fn slot(&self, factor: &TableFactor, path: &[Oid]) -> Option<Slot> {
-        let TableFactor::Table { name, alias, args: None, .. } = factor else { return None };
+        let TableFactor::Table { name, alias } = factor else { return None };
         let relation = Binder::new(self, path).relation_named(name).ok()??;
         let columns: Vec<Arc<str>> = match &relation.kind {
             RelationKind::Table(table) => table.columns.iter().map(|column| column.name.clone()).collect(),
@@ -86,18 +86,7 @@ fn take_factors<'q>(item: &'q ast::TableWithJoins, factors: &mut Vec<&'q TableFa
     take_factor(&item.relation, factors)?;
     for join in &item.joins {
         take_factor(&join.relation, factors)?;
-        match &join.join_operator {
-            JoinOperator::Join(on)
-            | JoinOperator::Inner(on)
-            | JoinOperator::Left(on)
-            | JoinOperator::LeftOuter(on)
-            | JoinOperator::Right(on)
-            | JoinOperator::RightOuter(on)
-            | JoinOperator::FullOuter(on) => {
-                matches!(on, JoinConstraint::On(_)).then_some(())?;
-            }
-            _ => return None,
-        }
+        matches!(join.constraint, JoinConstraint::On(_)).then_some(())?;
     }
     Some(())
 }

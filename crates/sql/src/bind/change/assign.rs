@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::parse::ast::{self, FunctionArg, FunctionArgExpr};
+use crate::parse::ast::{self, AccessExpr, AssignmentTarget};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;
@@ -13,7 +13,6 @@ use crate::bind::names::fold;
 use crate::catalog::{Column, Generation};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Assignment, ColumnRef, Expr, ExprKind, Subscript};
-use crate::parse::extra;
 use crate::types::{RecordShape, Type, Typed, kind};
 
 impl<'a> Binder<'a> {
@@ -33,19 +32,16 @@ impl<'a> Binder<'a> {
         list: &mut Vec<Assignment>,
     ) -> Result<()> {
         let mut columns = Vec::new();
-        for name in extra::targets(assignment) {
-            let [ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice() else {
-                return Err(SqlError::unsupported("a qualified target"));
-            };
+        for ident in assignment.target.columns() {
             columns.push((target.column(ident, self)?, ident));
         }
-        if let Some((places, value)) = extra::part(assignment) {
-            return self.part(columns[0].0, places, value, target, list);
-        }
-        if let ast::AssignmentTarget::ColumnName(_) = &assignment.target {
+        if let AssignmentTarget::Column { part, .. } = &assignment.target {
             let (column, ident) = columns[0];
+            if !part.is_empty() {
+                return self.part(column, part, &assignment.value, target, list);
+            }
             // It is worked out anyway.
-            if extra::is_default(&assignment.value) && target.table.columns[column].generation == Generation::Stored {
+            if is_default(&assignment.value) && target.table.columns[column].generation == Generation::Stored {
                 return Ok(());
             }
             let value = self.new_value(&assignment.value, &target.table.columns[column])?;
@@ -76,7 +72,7 @@ impl<'a> Binder<'a> {
 
     /// The value for a column, DEFAULT included.
     pub(super) fn new_value(&mut self, expr: &ast::Expr, column: &Column) -> Result<Expr> {
-        if extra::is_default(expr) {
+        if is_default(expr) {
             return self.default_or_null(column);
         }
         check_generated(column)?;
@@ -119,7 +115,7 @@ impl<'a> Binder<'a> {
     fn part(
         &mut self,
         at: usize,
-        places: &[FunctionArg],
+        places: &[AccessExpr],
         value: &ast::Expr,
         target: Target<'a>,
         list: &mut Vec<Assignment>,
@@ -136,7 +132,7 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    fn replaced(&mut self, whole: Expr, places: &[FunctionArg], value: &ast::Expr, name: &str) -> Result<Expr> {
+    fn replaced(&mut self, whole: Expr, places: &[AccessExpr], value: &ast::Expr, name: &str) -> Result<Expr> {
         let typed = kind::base(whole.typed, self.catalog);
         if typed != whole.typed {
             // What a domain demands is demanded of the whole value.
@@ -145,7 +141,7 @@ impl<'a> Binder<'a> {
             return self.assign(replaced, domain, name);
         }
         let field = match places.first() {
-            Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(ast::Expr::CompoundIdentifier(parts)))) => parts.first(),
+            Some(AccessExpr::Field(field)) => Some(field),
             _ => None,
         };
         if let Some(field) = field {
@@ -170,10 +166,7 @@ impl<'a> Binder<'a> {
             let kind = ExprKind::ReplaceField { arg: Box::new(whole), index, value, shape };
             return Ok(Expr { kind, typed });
         }
-        let is_field = |place: &FunctionArg| {
-            matches!(place, FunctionArg::Unnamed(FunctionArgExpr::Expr(ast::Expr::CompoundIdentifier(_))))
-        };
-        let length = places.iter().take_while(|place| !is_field(place)).count();
+        let length = places.iter().take_while(|place| matches!(place, AccessExpr::Subscript(_))).count();
         let (places, inner) = places.split_at(length);
         let Some(element) = kind::element(typed.ty, self.catalog) else {
             if typed.ty == Type::JSONB && inner.is_empty() {
@@ -183,7 +176,7 @@ impl<'a> Binder<'a> {
                 format!("cannot subscript type {} because it does not support subscripting", self.type_name(typed.ty));
             return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
         };
-        let indices = self.place_subscripts(places)?;
+        let indices = self.subscripts(places)?;
         let is_slice = indices.iter().any(|index| matches!(index, Subscript::Slice(..)));
         let wanted = Typed { ty: if is_slice { typed.ty } else { element }, modifier: typed.modifier };
         let value = if inner.is_empty() {
@@ -207,7 +200,7 @@ impl<'a> Binder<'a> {
         })
     }
 
-    fn part_value(&mut self, inner: Expr, places: &[FunctionArg], value: &ast::Expr, name: &str) -> Result<Expr> {
+    fn part_value(&mut self, inner: Expr, places: &[AccessExpr], value: &ast::Expr, name: &str) -> Result<Expr> {
         if !places.is_empty() {
             return self.nested(|binder| binder.replaced(inner, places, value, name));
         }
@@ -215,21 +208,16 @@ impl<'a> Binder<'a> {
         self.assign(bound, inner.typed, name)
     }
 
-    fn place_subscripts(&mut self, places: &[FunctionArg]) -> Result<Vec<Subscript>> {
-        let steps = places.iter().map(step).collect::<Result<Vec<_>>>()?;
-        self.subscripts(&steps)
-    }
-
     /// `j['a'][1] = v`
-    fn replaced_json(&mut self, whole: Expr, places: &[FunctionArg], value: &ast::Expr, name: &str) -> Result<Expr> {
+    fn replaced_json(&mut self, whole: Expr, places: &[AccessExpr], value: &ast::Expr, name: &str) -> Result<Expr> {
         let typed = whole.typed;
         let mut indices = Vec::with_capacity(places.len());
         for place in places {
-            let ast::AccessExpr::Subscript(ast::Subscript::Index { index }) = step(place)? else {
+            let AccessExpr::Subscript(ast::Subscript::Index { index }) = place else {
                 let message = "jsonb subscript does not support slices";
                 return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
             };
-            indices.push(Subscript::Index(self.json_index(&index)?));
+            indices.push(Subscript::Index(self.json_index(index)?));
         }
         let bound = self.expr(value)?;
         let value = Box::new(self.assigned_part(bound, Type::JSONB.into(), name)?);
@@ -237,15 +225,9 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// The place that a mark stands for.
-fn step(place: &FunctionArg) -> Result<ast::AccessExpr> {
-    match place {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(index)) => Ok(match extra::slice(index) {
-            Some(slice) => ast::AccessExpr::Subscript(slice.clone()),
-            None => ast::AccessExpr::Subscript(ast::Subscript::Index { index: index.clone() }),
-        }),
-        _ => Err(SqlError::unsupported("this place of an assignment")),
-    }
+/// Whether an expression is the word DEFAULT.
+pub(super) fn is_default(expr: &ast::Expr) -> bool {
+    matches!(expr, ast::Expr::Default(_))
 }
 
 /// Generated columns take nothing but DEFAULT.

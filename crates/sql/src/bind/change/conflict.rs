@@ -13,7 +13,6 @@ use crate::catalog::{Index, IndexKeyKind, Oid, RelationKind, Timing};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::same::same;
 use crate::ir::{ColumnRef, Expr, ExprKind, OnConflict};
-use crate::parse::extra::{self, Arbiter};
 
 impl<'a> Binder<'a> {
     pub(super) fn on_conflict(
@@ -24,10 +23,10 @@ impl<'a> Binder<'a> {
     ) -> Result<OnConflict> {
         let arbiters = match &conflict.conflict_target {
             None => Vec::new(),
-            Some(given) => match extra::arbiter(given)? {
-                Arbiter::Constraint(ident) => vec![self.constraint_index(target, &name(&ident))?],
-                Arbiter::Keys(keys, predicate) => self.infer(target, alias, &keys, predicate.as_ref())?,
-            },
+            Some(ast::ConflictTarget::Constraint(ident)) => vec![self.constraint_index(target, &name(ident))?],
+            Some(ast::ConflictTarget::Keys { keys, predicate }) => {
+                self.infer(target, alias, keys, predicate.as_ref())?
+            }
         };
         let update = match &conflict.action {
             ast::OnConflictAction::DoNothing => None,

@@ -1,9 +1,10 @@
 //! INSERT: which columns get what.
 
-use crate::parse::ast::{self, SetExpr, TableObject};
+use crate::parse::ast::{self, Overriding, SetExpr};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;
+use crate::bind::change::assign::is_default;
 use crate::bind::change::{Doing, Target};
 use crate::bind::from::slot_column;
 use crate::bind::scope::Frame;
@@ -11,7 +12,6 @@ use crate::bind::sets::rows_of_sets;
 use crate::catalog::{Column, Generation};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Expr, Insert, Plan, Query};
-use crate::parse::extra::{self, Overriding};
 
 /// What is known about the columns that an INSERT gives.
 struct Given<'a> {
@@ -25,16 +25,12 @@ struct Given<'a> {
 
 impl<'a> Binder<'a> {
     pub(super) fn insert(&mut self, insert: &ast::Insert) -> Result<Insert> {
-        refuse(insert)?;
-        let TableObject::TableName(name) = &insert.table else {
-            return Err(SqlError::unsupported("INSERT into a function or query"));
-        };
-        let target = self.changed(name, Some(Doing::Insert))?;
+        let target = self.changed(&insert.table, Some(Doing::Insert))?;
         let mut given = Given {
             target,
             columns: self.insert_columns(target, &insert.columns)?,
             named: !insert.columns.is_empty(),
-            overriding: extra::overriding(insert),
+            overriding: insert.overriding,
         };
         let source = match &insert.source {
             None => {
@@ -44,11 +40,10 @@ impl<'a> Binder<'a> {
             Some(query) => self.source(query, &mut given)?,
         };
         let defaults = self.other_defaults(&given)?;
-        let alias = insert.table_alias.as_ref().map(|alias| &alias.alias);
+        let alias = insert.table_alias.as_ref();
         let on_conflict = match &insert.on {
             None => None,
-            Some(ast::OnInsert::OnConflict(conflict)) => Some(self.on_conflict(conflict, target, alias)?),
-            Some(_) => return Err(SqlError::unsupported("ON DUPLICATE KEY UPDATE")),
+            Some(conflict) => Some(self.on_conflict(conflict, target, alias)?),
         };
         self.frames.push(Frame::new(vec![self.target_item(target, alias, 0)], None));
         let returning = self.returning(insert.returning.as_ref());
@@ -59,7 +54,7 @@ impl<'a> Binder<'a> {
     }
 
     /// The columns that are named, or all.
-    fn insert_columns(&mut self, target: Target<'a>, names: &[ast::ObjectName]) -> Result<Vec<usize>> {
+    fn insert_columns(&mut self, target: Target<'a>, names: &[ast::Ident]) -> Result<Vec<usize>> {
         if let (true, Some(through)) = (names.is_empty(), &self.through) {
             return through.all_columns();
         }
@@ -68,10 +63,7 @@ impl<'a> Binder<'a> {
             return Ok(live.map(|(at, _)| at).collect());
         }
         let mut columns = Vec::with_capacity(names.len());
-        for name in names {
-            let [ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice() else {
-                return Err(SqlError::unsupported("INSERT into a part of a column"));
-            };
+        for ident in names {
             let column = target.column(ident, self)?;
             if columns.contains(&column) {
                 let message = format!("column \"{}\" specified more than once", target.table.columns[column].name);
@@ -84,8 +76,7 @@ impl<'a> Binder<'a> {
 
     /// VALUES or a query, with the types of the columns.
     fn source(&mut self, query: &ast::Query, given: &mut Given<'a>) -> Result<Plan> {
-        let is_plain =
-            query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none();
+        let is_plain = query.with.is_none() && query.order_by.is_empty() && !query.is_limited();
         if let SetExpr::Values(values) = &*query.body
             && is_plain
         {
@@ -105,19 +96,18 @@ impl<'a> Binder<'a> {
         self.assigned_source(query, given)
     }
 
-    fn insert_rows(&mut self, rows: &[ast::Parens<Vec<ast::Expr>>], given: &mut Given<'a>) -> Result<Vec<Vec<Expr>>> {
-        let width = rows.first().map_or(0, |row| row.content.len());
-        if rows.iter().any(|row| row.content.len() != width) {
+    fn insert_rows(&mut self, rows: &[Vec<ast::Expr>], given: &mut Given<'a>) -> Result<Vec<Vec<Expr>>> {
+        let width = rows.first().map_or(0, |row| row.len());
+        if rows.iter().any(|row| row.len() != width) {
             return Err(SqlError::syntax("VALUES lists must all be the same length"));
         }
         given.check_width(width)?;
         // A column whose value is DEFAULT in all rows is not given at all.
-        let given_up: Vec<bool> =
-            (0..width).map(|at| rows.iter().all(|row| extra::is_default(&row.content[at]))).collect();
+        let given_up: Vec<bool> = (0..width).map(|at| rows.iter().all(|row| is_default(&row[at]))).collect();
         let mut bound = Vec::with_capacity(rows.len());
         for row in rows {
             let mut values = Vec::with_capacity(width);
-            for (at, expr) in row.content.iter().enumerate().filter(|(at, _)| !given_up[*at]) {
+            for (at, expr) in row.iter().enumerate().filter(|(at, _)| !given_up[*at]) {
                 values.push(self.insert_value(expr, given.columns[at], given)?);
             }
             bound.push(values);
@@ -132,9 +122,9 @@ impl<'a> Binder<'a> {
 
     fn insert_value(&mut self, expr: &ast::Expr, at: usize, given: &Given<'a>) -> Result<Expr> {
         let column = &given.target.table.columns[at];
-        let is_default = extra::is_default(expr);
-        given.check_generated(at, is_default)?;
-        let bound = if is_default || given.is_overridden(column) {
+        let takes_default = is_default(expr);
+        given.check_generated(at, takes_default)?;
+        let bound = if takes_default || given.is_overridden(column) {
             self.default_or_null(column)?
         } else {
             let bound = self.expr(expr)?;
@@ -215,20 +205,4 @@ impl Given<'_> {
         let is_identity = matches!(column.generation, Generation::IdentityAlways | Generation::IdentityByDefault);
         self.overriding == Some(Overriding::User) && is_identity
     }
-}
-
-fn refuse(insert: &ast::Insert) -> Result<()> {
-    if insert.or.is_some()
-        || insert.ignore
-        || insert.overwrite
-        || insert.replace_into
-        || !insert.assignments.is_empty()
-        || insert.partitioned.is_some()
-        || insert.output.is_some()
-        || insert.insert_alias.is_some()
-        || insert.multi_table_insert_type.is_some()
-    {
-        return Err(SqlError::unsupported("this form of INSERT"));
-    }
-    Ok(())
 }

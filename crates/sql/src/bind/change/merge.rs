@@ -1,6 +1,6 @@
 //! MERGE.
 
-use crate::parse::ast::{self, MergeClauseKind, MergeInsertKind, MergeUpdateKind, TableFactor};
+use crate::parse::ast;
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;
@@ -37,14 +37,8 @@ impl<'a> Sides<'a> {
 
 impl<'a> Binder<'a> {
     pub(super) fn merge_into(&mut self, merge: &ast::Merge) -> Result<Merge> {
-        if merge.output.is_some() {
-            return Err(SqlError::unsupported("RETURNING of MERGE"));
-        }
-        let TableFactor::Table { name, alias, args: None, .. } = &merge.table else {
-            return Err(SqlError::unsupported("MERGE into something else than a table"));
-        };
-        let target = self.changed(name, None)?;
-        let item = target.item(alias.as_ref().map(|alias| &alias.name), 0);
+        let target = self.changed(&merge.table.name, None)?;
+        let item = target.item(merge.table.alias.as_ref().map(|alias| &alias.name), 0);
         let source = ast::TableWithJoins { relation: merge.source.clone(), joins: Vec::new() };
         let mut right = self.from_list(std::slice::from_ref(&source))?;
         if right.items.iter().any(|other| other.name == item.name) {
@@ -82,18 +76,11 @@ impl<'a> Binder<'a> {
     }
 
     fn merge_clause(&mut self, clause: &ast::MergeClause, sides: &Sides<'a>) -> Result<MergeClause> {
-        let matched = match clause.clause_kind {
-            MergeClauseKind::Matched => true,
-            MergeClauseKind::NotMatched | MergeClauseKind::NotMatchedByTarget => false,
-            MergeClauseKind::NotMatchedBySource => {
-                return Err(SqlError::unsupported("WHEN NOT MATCHED BY SOURCE"));
-            }
-        };
-        self.frames.push(sides.frame(matched));
+        self.frames.push(sides.frame(clause.matched));
         let bound = self.merge_parts(clause, sides);
         self.frames.pop();
         let (condition, action) = bound?;
-        Ok(MergeClause { matched, condition, action })
+        Ok(MergeClause { matched: clause.matched, condition, action })
     }
 
     fn merge_parts(
@@ -106,32 +93,19 @@ impl<'a> Binder<'a> {
             None => None,
         };
         let action = match &clause.action {
-            ast::MergeAction::DoNothing { .. } => MergeAction::Nothing,
-            ast::MergeAction::Delete { .. } => MergeAction::Delete,
-            ast::MergeAction::Update(update) => match &update.kind {
-                MergeUpdateKind::Set(list) => MergeAction::Update(self.assignments(list, sides.target)?),
-                MergeUpdateKind::Wildcard => return Err(SqlError::unsupported("UPDATE *")),
-            },
+            ast::MergeAction::DoNothing => MergeAction::Nothing,
+            ast::MergeAction::Delete => MergeAction::Delete,
+            ast::MergeAction::Update(list) => MergeAction::Update(self.assignments(list, sides.target)?),
             ast::MergeAction::Insert(insert) => MergeAction::Insert(self.merge_insert(insert, sides.target)?),
         };
         Ok((condition, action))
     }
 
     /// Every column that gets a value, defaults included.
-    fn merge_insert(&mut self, insert: &ast::MergeInsertExpr, target: Target<'a>) -> Result<Vec<Assignment>> {
-        let values = match &insert.kind {
-            MergeInsertKind::Values(values) => match values.rows.as_slice() {
-                [] => &[],
-                [row] => row.content.as_slice(),
-                _ => return Err(SqlError::syntax("INSERT of MERGE takes one row")),
-            },
-            _ => return Err(SqlError::unsupported("this INSERT of MERGE")),
-        };
+    fn merge_insert(&mut self, insert: &ast::MergeInsert, target: Target<'a>) -> Result<Vec<Assignment>> {
+        let values = insert.values.as_slice();
         let mut columns = Vec::new();
-        for name in &insert.columns {
-            let [ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice() else {
-                return Err(SqlError::unsupported("INSERT into a part of a column"));
-            };
+        for ident in &insert.columns {
             columns.push(target.column(ident, self)?);
         }
         if columns.is_empty() {

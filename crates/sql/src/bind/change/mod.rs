@@ -99,7 +99,7 @@ impl<'a> Binder<'a> {
         {
             return self.table_behind(relation, view, doing);
         }
-        let found = self.target_table(name).map_err(|error| self.at(ast::Spanned::span(name), error));
+        let found = self.target_table(name).map_err(|error| self.at(name.span(), error));
         found.map(|(relation, table)| Target { relation, table })
     }
 

@@ -1,6 +1,6 @@
 //! UPDATE.
 
-use crate::parse::ast::{self, TableFactor};
+use crate::parse::ast;
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;
@@ -9,19 +9,11 @@ use crate::bind::from::From;
 use crate::bind::scope::Frame;
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Access, Join, JoinKind, Plan, Scan, Update};
-use crate::parse::extra;
 
 impl<'a> Binder<'a> {
     pub(super) fn update(&mut self, update: &ast::Update) -> Result<Update> {
-        if update.or.is_some() || update.output.is_some() || !update.order_by.is_empty() || update.limit.is_some() {
-            return Err(SqlError::unsupported("this form of UPDATE"));
-        }
         let (target, alias) = self.changed_table(&update.table, Doing::Update)?;
-        let others = match &update.from {
-            None => None,
-            Some(ast::UpdateTableFromKind::AfterSet(list) | ast::UpdateTableFromKind::BeforeSet(list)) => Some(list),
-        };
-        let From { plan, items, merged, .. } = self.target_with(target, alias.as_ref(), others)?;
+        let From { plan, items, merged, .. } = self.target_with(target, alias.as_ref(), &update.from)?;
         self.frames.push(Frame::new(items, merged));
         let bound = self.update_parts(update, target, plan);
         self.frames.pop();
@@ -38,7 +30,7 @@ impl<'a> Binder<'a> {
     /// The tuples for which a WHERE is true.
     pub(super) fn filtered(&mut self, input: Plan, condition: Option<&ast::Expr>) -> Result<Plan> {
         let Some(condition) = condition else { return Ok(input) };
-        if extra::current_of(condition).is_some() {
+        if let ast::Expr::CurrentOf(_) = condition {
             return Err(SqlError::unsupported("WHERE CURRENT OF"));
         }
         let condition = self.condition(Clause::Where, condition)?;
@@ -48,16 +40,11 @@ impl<'a> Binder<'a> {
     /// The table that UPDATE or DELETE names, and its alias.
     pub(super) fn changed_table(
         &mut self,
-        table: &ast::TableWithJoins,
+        table: &ast::Target,
         doing: Doing,
     ) -> Result<(Target<'a>, Option<ast::Ident>)> {
-        let TableFactor::Table { name, alias, args: None, .. } = &table.relation else {
-            return Err(SqlError::unsupported("changing something else than a table"));
-        };
-        if !table.joins.is_empty() {
-            return Err(SqlError::syntax("syntax error at or near \"JOIN\""));
-        }
-        Ok((self.changed(name, Some(doing))?, alias.as_ref().map(|alias| alias.name.clone())))
+        let alias = table.alias.as_ref().map(|alias| alias.name.clone());
+        Ok((self.changed(&table.name, Some(doing))?, alias))
     }
 
     /// The table's rows, with those of FROM or USING beside them. The table is the first slot.
@@ -65,13 +52,15 @@ impl<'a> Binder<'a> {
         &mut self,
         target: Target<'a>,
         alias: Option<&ast::Ident>,
-        others: Option<&Vec<ast::TableWithJoins>>,
+        others: &[ast::TableWithJoins],
     ) -> Result<From<'a>> {
         let item = self.target_item(target, alias, 0);
         let scan =
             Plan::Scan(Scan { table: target.oid(), access: Access::All, filter: None, reverse: false, seeks: false });
         let scan = self.shown(scan);
-        let Some(others) = others else { return Ok(From::one(scan, item)) };
+        if others.is_empty() {
+            return Ok(From::one(scan, item));
+        }
         let mut right = self.from_list(others)?;
         if right.items.iter().any(|other| other.name == item.name && other.schema.is_none()) {
             let message = format!("table name \"{}\" specified more than once", item.name);

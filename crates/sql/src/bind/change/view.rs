@@ -210,7 +210,7 @@ fn single_table(query: &ast::Query) -> std::result::Result<&ast::ObjectName, Pro
     if query.with.is_some() {
         return refuse("Views containing WITH are not automatically updatable.");
     }
-    if query.limit_clause.is_some() || query.fetch.is_some() {
+    if query.is_limited() {
         return refuse("Views containing LIMIT or OFFSET are not automatically updatable.");
     }
     let select = match &*query.body {
@@ -223,7 +223,7 @@ fn single_table(query: &ast::Query) -> std::result::Result<&ast::ObjectName, Pro
     if select.distinct.is_some() {
         return refuse("Views containing DISTINCT are not automatically updatable.");
     }
-    if !matches!(&select.group_by, ast::GroupByExpr::Expressions(keys, _) if keys.is_empty()) {
+    if !select.group_by.is_empty() {
         return refuse("Views containing GROUP BY are not automatically updatable.");
     }
     if select.having.is_some() {
@@ -231,7 +231,7 @@ fn single_table(query: &ast::Query) -> std::result::Result<&ast::ObjectName, Pro
     }
     let [from] = select.from.as_slice() else { return refuse(SINGLE) };
     match &from.relation {
-        TableFactor::Table { name, args: None, sample: None, .. } if from.joins.is_empty() => Ok(name),
+        TableFactor::Table { name, .. } if from.joins.is_empty() => Ok(name),
         _ => refuse(SINGLE),
     }
 }

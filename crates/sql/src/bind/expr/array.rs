@@ -52,10 +52,11 @@ impl Binder<'_> {
         let mut chain = chain;
         while let Some(first) = chain.first() {
             match first {
-                ast::AccessExpr::Dot(field) => {
+                ast::AccessExpr::Field(field) => {
                     value = self.field(value, field)?;
                     chain = &chain[1..];
                 }
+                ast::AccessExpr::Wildcard => return Err(SqlError::syntax("syntax error at or near \"*\"")),
                 ast::AccessExpr::Subscript(_) => {
                     let length = chain.iter().take_while(|step| matches!(step, ast::AccessExpr::Subscript(_))).count();
                     let (subscripts, rest) = chain.split_at(length);
@@ -108,12 +109,11 @@ impl Binder<'_> {
             };
             indices.push(match subscript {
                 ast::Subscript::Index { index } => Subscript::Index(self.index(index)?),
-                ast::Subscript::Slice { lower_bound, upper_bound, stride: None } => {
+                ast::Subscript::Slice { lower_bound, upper_bound } => {
                     let from = lower_bound.as_ref().map(|bound| self.index(bound)).transpose()?;
                     let to = upper_bound.as_ref().map(|bound| self.index(bound)).transpose()?;
                     Subscript::Slice(from, to)
                 }
-                ast::Subscript::Slice { .. } => return Err(SqlError::unsupported("a slice with a stride")),
             });
         }
         if indices.iter().any(|index| matches!(index, Subscript::Slice(..))) {

@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::parse::ast::{self, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments};
+use crate::parse::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 
 use crate::bind::Binder;
 use crate::bind::block::{Clause, GROUPINGS, SETS};
 use crate::bind::expr::aggregate::nearest;
-use crate::bind::names::{fold, idents};
+use crate::bind::names::fold;
 use crate::catalog::{Returns, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::resolve::{self, Call, Callee, Resolved};
 use crate::functions::{self, Body, Function};
 use crate::ir::same::same;
 use crate::ir::{ColumnRef, Expr, ExprKind};
-use crate::parse::extra;
 use crate::types::{Type, Typed};
 
 /// A call as it is written.
@@ -36,15 +35,11 @@ pub(in crate::bind) struct Parsed<'e> {
 impl<'e> Parsed<'e> {
     /// Takes a call apart.
     pub fn new(function: &'e ast::Function) -> Result<Parsed<'e>> {
-        let names = idents(&function.name)?;
-        let (name, schema) = match names.as_slice() {
+        let (name, schema) = match function.name.0.as_slice() {
             [name] => (name, None),
             [schema, name] | [_, schema, name] => (name, Some(fold(schema).into_owned())),
             _ => return Err(SqlError::syntax("improper qualified name (too many dotted names)")),
         };
-        if !matches!(function.parameters, FunctionArguments::None) || function.null_treatment.is_some() {
-            return Err(SqlError::unsupported(format_args!("this form of {name}")));
-        }
         let mut parsed = Parsed {
             schema,
             name: fold(name).into_owned(),
@@ -70,32 +65,22 @@ impl<'e> Parsed<'e> {
         for arg in &list.args {
             let (name, value) = match arg {
                 FunctionArg::Unnamed(value) => (None, value),
-                FunctionArg::Named { name, arg, .. } => (Some(fold(name).into_owned()), arg),
-                FunctionArg::ExprNamed { name: ast::Expr::Identifier(name), arg, .. } => {
-                    (Some(fold(name).into_owned()), arg)
-                }
-                FunctionArg::ExprNamed { .. } => return Err(SqlError::unsupported("a computed argument name")),
+                FunctionArg::Named { name, arg } => (Some(fold(name).into_owned()), arg),
             };
             if name.is_none() && self.arg_names.iter().any(Option::is_some) {
                 return Err(SqlError::syntax("positional argument cannot follow named argument"));
             }
             match value {
-                FunctionArgExpr::Expr(expr) => {
-                    let array = extra::variadic(expr);
-                    self.variadic |= array.is_some();
-                    self.args.push(array.unwrap_or(expr));
+                FunctionArgExpr::Expr(expr) | FunctionArgExpr::Variadic(expr) => {
+                    self.variadic |= matches!(value, FunctionArgExpr::Variadic(_));
+                    self.args.push(expr);
                     self.arg_names.push(name);
                 }
                 FunctionArgExpr::Wildcard if list.args.len() == 1 => self.star = true,
                 _ => return Err(SqlError::unsupported("a wildcard as an argument")),
             }
         }
-        for clause in &list.clauses {
-            match clause {
-                FunctionArgumentClause::OrderBy(order) => self.order = order,
-                _ => return Err(SqlError::unsupported(format_args!("{clause} in a call"))),
-            }
-        }
+        self.order = &list.order_by;
         Ok(())
     }
 
@@ -152,8 +137,7 @@ impl Binder<'_> {
 
     /// `ARRAY(SELECT …)`; for other functions the query is the argument.
     fn call_of_query(&mut self, function: &ast::Function, query: &ast::Query) -> Result<Expr> {
-        let names = idents(&function.name)?;
-        match names.as_slice() {
+        match function.name.0.as_slice() {
             [name] if name.value.eq_ignore_ascii_case("array") => self.array_subquery(query),
             [name] => {
                 let arg = self.scalar_subquery(query)?;

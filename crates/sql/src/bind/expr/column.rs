@@ -86,8 +86,7 @@ impl<'a> Binder<'a> {
 
     /// `t.*` outside of lists: the row, even where the table has a column that is called like it.
     pub(super) fn whole_row(&mut self, name: &ast::ObjectName) -> Result<Expr> {
-        let parts: Vec<Ident> = name.0.iter().filter_map(|part| part.as_ident().cloned()).collect();
-        let names: Vec<Cow<'_, str>> = parts.iter().map(fold).collect();
+        let names: Vec<Cow<'_, str>> = name.0.iter().map(fold).collect();
         let found = match names.as_slice() {
             [table] => self.find_item(None, table)?,
             [schema, table] | [_, schema, table] => self.find_item(Some(schema), table)?,
@@ -99,7 +98,7 @@ impl<'a> Binder<'a> {
                 row.lift(0, up);
                 Ok(row)
             }
-            None => self.column(&parts),
+            None => self.column(&name.0),
         }
     }
 

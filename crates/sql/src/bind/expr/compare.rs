@@ -212,7 +212,7 @@ impl Binder<'_> {
         right: &ast::Expr,
         all: bool,
     ) -> Result<Expr> {
-        let symbol = symbol(op)?;
+        let symbol = symbol(op);
         if let ast::Expr::Subquery(query) = peel(right) {
             return self.quantified_subquery(left, &symbol, query, all);
         }
@@ -280,8 +280,8 @@ pub(in crate::bind) fn row_fields(expr: &ast::Expr) -> Option<Vec<&ast::Expr>> {
 }
 
 fn row_call(function: &ast::Function) -> Option<Vec<&ast::Expr>> {
-    let [ast::ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else { return None };
-    if name.quote_style.is_some() || !name.value.eq_ignore_ascii_case("row") {
+    let [name] = function.name.0.as_slice() else { return None };
+    if name.quoted || !name.value.eq_ignore_ascii_case("row") {
         return None;
     }
     let ast::FunctionArguments::List(list) = &function.args else { return None };

@@ -11,18 +11,13 @@ impl Binder<'_> {
     /// A literal: numbers have a type, strings get one where they are used.
     pub(super) fn literal(&mut self, value: &ValueWithSpan) -> Result<Expr> {
         match &value.value {
-            Value::Number(digits, _) => self.number(digits).map_err(|error| self.at(value.span, error)),
-            Value::SingleQuotedString(text)
-            | Value::EscapedStringLiteral(text)
-            | Value::UnicodeStringLiteral(text)
-            | Value::NationalStringLiteral(text) => Ok(Expr::constant(Datum::text(text), Type::UNKNOWN)),
-            Value::DollarQuotedString(quoted) => Ok(Expr::constant(Datum::text(&quoted.value), Type::UNKNOWN)),
+            Value::Number(digits) => self.number(digits).map_err(|error| self.at(value.span, error)),
+            Value::SingleQuotedString(text) => Ok(Expr::constant(Datum::text(text), Type::UNKNOWN)),
             Value::Boolean(value) => Ok(Expr::constant(Datum::Bool(*value), Type::BOOL)),
             Value::Null => Ok(Expr::constant(Datum::Null, Type::UNKNOWN)),
             Value::Placeholder(name) => self.param(name).map_err(|error| self.at(value.span, error)),
-            Value::SingleQuotedByteStringLiteral(bits) => self.bits("b", bits),
-            Value::HexStringLiteral(digits) => self.bits("x", digits),
-            other => Err(SqlError::unsupported(format_args!("the literal {other}"))),
+            Value::BitString(bits) => self.bits("b", bits),
+            Value::HexString(digits) => self.bits("x", digits),
         }
     }
 

@@ -37,10 +37,10 @@ impl<'a> Binder<'a> {
         use ast::Expr as E;
         match expr {
             E::Nested(inner) => self.expr(inner),
-            E::QualifiedWildcard(name, _) => self.whole_row(name),
+            E::QualifiedWildcard(name) => self.whole_row(name),
             E::BinaryOp { .. } => self.binary(expr),
             E::UnaryOp { op, expr } => self.unary(*op, expr),
-            E::Cast { kind, expr, data_type, format } => self.cast(kind, expr, data_type, format.as_ref()),
+            E::Cast { expr, data_type } => self.cast(expr, data_type),
             E::Function(function) => self.function(function),
             E::IsNull(arg) => self.is_null(arg, true),
             E::IsNotNull(arg) => self.is_null(arg, false),
@@ -117,16 +117,7 @@ impl<'a> Binder<'a> {
     }
 
     /// `expr::type`, `CAST(expr AS type)`
-    fn cast(
-        &mut self,
-        kind: &ast::CastKind,
-        expr: &ast::Expr,
-        data_type: &ast::DataType,
-        format: Option<&ast::CastFormat>,
-    ) -> Result<Expr> {
-        if !matches!(kind, ast::CastKind::Cast | ast::CastKind::DoubleColon) || format.is_some() {
-            return Err(SqlError::unsupported("TRY_CAST"));
-        }
+    fn cast(&mut self, expr: &ast::Expr, data_type: &ast::DataType) -> Result<Expr> {
         let typed = self.data_type(data_type)?;
         // The target tells the items of an array constructor (and an empty one) what they are.
         if let ast::Expr::Array(array) = peel(expr)
@@ -143,12 +134,7 @@ impl<'a> Binder<'a> {
         if error.fields().position.is_some() {
             return error;
         }
-        self.at(crate::parse::ast::Spanned::span(expr), error)
-    }
-
-    /// This kind of expression is not supported.
-    fn unsupported_expr(&self, what: &str) -> SqlError {
-        SqlError::unsupported(what)
+        self.at(expr.span(), error)
     }
 }
 

@@ -65,14 +65,14 @@ impl Binder<'_> {
         let mut value = self.one_operator(left, first_op, first_right).map_err(|error| self.at_expr(first, error))?;
         for (op, right, whole) in steps.into_iter().rev() {
             let right = self.expr(right)?;
-            value = self.operator(&symbol(op)?, Some(value), right).map_err(|error| self.at_expr(whole, error))?;
+            value = self.operator(&symbol(op), Some(value), right).map_err(|error| self.at_expr(whole, error))?;
         }
         Ok(value)
     }
 
     /// The operator at the end of a chain: here both sides are as written, so that rows are seen.
     fn one_operator(&mut self, left: &ast::Expr, op: &BinaryOperator, right: &ast::Expr) -> Result<Expr> {
-        let symbol = symbol(op)?;
+        let symbol = symbol(op);
         if let Some(rows) = self.row_operator(left, &symbol, right)? {
             return Ok(rows);
         }
@@ -95,28 +95,16 @@ impl Binder<'_> {
                 let arg = Box::new(self.boolean(bound, "NOT")?);
                 return Ok(Expr::new(ExprKind::Not(arg), Type::BOOL));
             }
-            UnaryOperator::Minus => {
+            UnaryOperator::MINUS => {
                 // The smallest integers are only read right with their sign.
                 if let ast::Expr::Value(value) = arg
-                    && let ast::Value::Number(digits, _) = &value.value
+                    && let ast::Value::Number(digits) = &value.value
                 {
                     return self.number(&format!("-{digits}"));
                 }
                 "-"
             }
-            UnaryOperator::Plus => "+",
-            UnaryOperator::BitwiseNot => "~",
-            UnaryOperator::PGAbs => "@",
-            UnaryOperator::PGSquareRoot => "|/",
-            UnaryOperator::PGCubeRoot => "||/",
-            UnaryOperator::PGPrefixFactorial => "!!",
-            UnaryOperator::PGPostfixFactorial => "!",
-            UnaryOperator::DoubleAt => "@@",
-            UnaryOperator::AtDashAt => "@-@",
-            UnaryOperator::Hash => "#",
-            UnaryOperator::QuestionDash => "?-",
-            UnaryOperator::QuestionPipe => "?|",
-            UnaryOperator::BangNot => "!",
+            UnaryOperator::Symbol(symbol) => symbol,
         };
         let bound = self.expr(arg)?;
         self.operator(symbol, None, bound).map_err(|error| self.at_expr(arg, error))
@@ -226,36 +214,11 @@ fn peel_same<'e>(expr: &'e ast::Expr, which: &BinaryOperator) -> &'e ast::Expr {
     }
 }
 
-/// An operator as PostgreSQL writes it.
-pub(in crate::bind) fn symbol(op: &BinaryOperator) -> Result<Cow<'static, str>> {
-    Ok(Cow::Borrowed(match op {
-        BinaryOperator::Eq => "=",
-        BinaryOperator::NotEq => "<>",
-        BinaryOperator::Lt => "<",
-        BinaryOperator::LtEq => "<=",
-        BinaryOperator::Gt => ">",
-        BinaryOperator::GtEq => ">=",
-        BinaryOperator::Plus => "+",
-        BinaryOperator::Minus => "-",
-        BinaryOperator::Multiply => "*",
-        BinaryOperator::Divide => "/",
-        BinaryOperator::Modulo => "%",
-        BinaryOperator::StringConcat => "||",
-        BinaryOperator::PGBitwiseXor | BinaryOperator::BitwiseXor => "#",
-        BinaryOperator::PGExp => "^",
-        BinaryOperator::Custom(symbol) => return Ok(Cow::Owned(symbol.clone())),
-        // OPERATOR(schema.symbol)
-        BinaryOperator::PGCustomBinaryOperator(parts) => {
-            let last = parts.last().ok_or_else(|| SqlError::syntax("an operator has a name"))?;
-            return Ok(Cow::Owned(last.clone()));
-        }
-        BinaryOperator::Xor
-        | BinaryOperator::DuckIntegerDivide
-        | BinaryOperator::MyIntegerDivide
-        | BinaryOperator::Match
-        | BinaryOperator::Regexp
-        | BinaryOperator::Glob
-        | BinaryOperator::Assignment => return Err(SqlError::unsupported(format_args!("the operator {op}"))),
-        other => return Ok(Cow::Owned(other.to_string())),
-    }))
+/// An operator as PostgreSQL writes it; there is one with each symbol, whatever its schema.
+pub(in crate::bind) fn symbol(op: &BinaryOperator) -> Cow<'_, str> {
+    match op {
+        BinaryOperator::Symbol(symbol) => (&**symbol).into(),
+        BinaryOperator::Qualified { symbol, .. } => symbol.into(),
+        other => other.to_string().into(),
+    }
 }

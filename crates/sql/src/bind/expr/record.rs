@@ -42,7 +42,7 @@ impl Binder<'_> {
         for field in fields {
             // `ROW(t.*)` has the columns of t as its fields.
             match field {
-                ast::Expr::QualifiedWildcard(name, _) => bound.extend(self.all_of(name)?),
+                ast::Expr::QualifiedWildcard(name) => bound.extend(self.all_of(name)?),
                 other => bound.push(self.expr(other)?),
             }
         }
@@ -51,10 +51,7 @@ impl Binder<'_> {
     }
 
     /// `(record).field`
-    pub(super) fn field(&mut self, value: Expr, field: &ast::Expr) -> Result<Expr> {
-        let ast::Expr::Identifier(ident) = field else {
-            return Err(SqlError::unsupported(format_args!("the field {field}")));
-        };
+    pub(super) fn field(&mut self, value: Expr, ident: &ast::Ident) -> Result<Expr> {
         let name = fold(ident);
         let Some(fields) = self.fields_of(&value) else {
             let ty = self.type_name(value.ty());
@@ -107,7 +104,7 @@ impl Binder<'_> {
         if !has {
             return Ok(None);
         }
-        self.field(row.clone(), &ast::Expr::Identifier(ast::Ident::with_quote('"', name))).map(Some)
+        self.field(row.clone(), &ast::Ident { quoted: true, ..ast::Ident::new(name) }).map(Some)
     }
 
     /// A column of the item in this slot.

@@ -14,7 +14,6 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Body;
 use crate::functions::resolve::Callee;
 use crate::ir::{ColumnRef, Expr, ExprKind, Frame, FrameBound, FrameExclude, FrameMode, SortKey, WindowCall};
-use crate::parse::extra;
 use crate::types::Type;
 
 /// A window: what OVER says.
@@ -75,10 +74,7 @@ impl Binder<'_> {
     fn named_window(&mut self, name: &str) -> Result<Window> {
         let found = self.frame().block.named_windows.iter().find(|(known, _)| &**known == name).cloned();
         match found {
-            Some((_, ast::NamedWindowExpr::WindowSpec(spec))) => self.nested(|binder| binder.window_spec(&spec)),
-            Some((_, ast::NamedWindowExpr::NamedWindow(other))) => {
-                self.nested(|binder| binder.named_window(&fold(&other)))
-            }
+            Some((_, spec)) => self.nested(|binder| binder.window_spec(&spec)),
             None => {
                 let message = format!("window \"{name}\" does not exist");
                 Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message))
@@ -133,8 +129,7 @@ impl Binder<'_> {
         let is_offset = |bound: &WindowFrameBound| {
             matches!(bound, WindowFrameBound::Preceding(Some(_)) | WindowFrameBound::Following(Some(_)))
         };
-        let (end_bound, exclude) = extra::frame_end(frame);
-        let bounds = || std::iter::once(&frame.start_bound).chain(&end_bound);
+        let bounds = || std::iter::once(&frame.start_bound).chain(&frame.end_bound);
         if mode == FrameMode::Range && bounds().any(is_offset) && order.len() != 1 {
             let message = "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column";
             return Err(SqlError::new(SqlState::WINDOWING_ERROR, message));
@@ -142,13 +137,13 @@ impl Binder<'_> {
         if mode == FrameMode::Groups && order.is_empty() {
             return Err(SqlError::new(SqlState::WINDOWING_ERROR, "GROUPS mode requires an ORDER BY clause"));
         }
-        check_bounds(&frame.start_bound, end_bound.as_ref())?;
+        check_bounds(&frame.start_bound, frame.end_bound.as_ref())?;
         let start = self.frame_bound(&frame.start_bound, mode, order)?;
-        let end = match &end_bound {
+        let end = match &frame.end_bound {
             Some(bound) => self.frame_bound(bound, mode, order)?,
             None => FrameBound::CurrentRow,
         };
-        Ok(Frame { mode, start, end, exclude })
+        Ok(Frame { mode, start, end, exclude: frame.exclude })
     }
 
     fn frame_bound(&mut self, bound: &WindowFrameBound, mode: FrameMode, order: &[SortKey]) -> Result<FrameBound> {

@@ -123,6 +123,7 @@ fn deep_statements_are_bound_or_refused_on_a_small_stack() {
         format!("SELECT {}{inner}{}", open.repeat(times), close.repeat(times))
     };
     let chain = |operator: &str, times: usize| format!("SELECT true {}", format!("{operator} true ").repeat(times));
+    let joins: String = (0..90).map(|number| format!(" JOIN t s{number} ON true)")).collect();
     let statements = vec![
         deep("(", "1", ")", 90),
         deep("(1 + ", "1", ")", 90),
@@ -131,7 +132,7 @@ fn deep_statements_are_bound_or_refused_on_a_small_stack() {
         deep("true IN (SELECT ", "true", ")", 20),
         deep("true IN (SELECT ", "true", ")", 40),
         format!("SELECT * FROM {}t{}", "(SELECT * FROM ".repeat(90), ") s".repeat(90)),
-        format!("SELECT * FROM {}t{}", "(".repeat(90), " JOIN t s ON true)".repeat(90)),
+        format!("SELECT * FROM {}t{joins}", "(".repeat(90)),
         deep("CASE WHEN true THEN ", "1", " END", 180),
         deep("abs(", "1", ")", 180),
         deep("ARRAY[", "1", "]", 180),

@@ -20,7 +20,7 @@ use crate::session::connection::Connection;
 use crate::session::{Outcome, Prepared};
 use crate::storage::World;
 use crate::storage::locks::TableMode;
-use crate::types::{Datum, binary, text};
+use crate::types::{Datum, binary, quote, text};
 
 use format::Format;
 pub(crate) use reader::Field;
@@ -109,7 +109,7 @@ fn query_of(world: &mut World<'_>, sql: &Arc<str>, copy: &Copy) -> Result<Prepar
                 let table = crate::storage::world::as_table(&relation)?;
                 let shown = table.columns.iter().filter(|column| !column.dropped);
                 let plain = shown.filter(|column| column.generation != Generation::Stored);
-                plain.map(|column| ast::Ident::with_quote('"', &*column.name).to_string()).collect::<Vec<_>>()
+                plain.map(|column| quote::identifier(&column.name)).collect::<Vec<_>>()
             } else {
                 columns.iter().map(ToString::to_string).collect()
             };
@@ -248,5 +248,5 @@ fn shortened(text: &str) -> String {
 }
 
 fn folded(ident: &ast::Ident) -> String {
-    if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_lowercase() }
+    if ident.quoted { ident.value.clone() } else { ident.value.to_lowercase() }
 }
