@@ -119,3 +119,25 @@ pub enum Limit {
     /// A transaction declares no level.
     NoDeclaredLevel(TxnId),
 }
+
+impl std::fmt::Display for Limit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Limit::AmbiguousReads { count, .. } => write!(f, "{count} reads of values that several writes wrote"),
+            Limit::Conflicts(conflicts) => write!(f, "the search gave up after {conflicts} conflicts"),
+            Limit::Memory { needed, allowed } => {
+                write!(f, "it would need {} of memory and may use {}", bytes(*needed), bytes(*allowed))
+            }
+            Limit::NoDeclaredLevel(_) => f.write_str("a transaction declares no level"),
+        }
+    }
+}
+
+fn bytes(number: u64) -> String {
+    match number {
+        0..1024 => format!("{number} bytes"),
+        1024..1_048_576 => format!("{} KiB", number.div_ceil(1 << 10)),
+        1_048_576..1_073_741_824 => format!("{} MiB", number.div_ceil(1 << 20)),
+        _ => format!("{} GiB", number.div_ceil(1 << 30)),
+    }
+}

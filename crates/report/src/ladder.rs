@@ -134,7 +134,7 @@ pub(crate) fn limit_words(report: &Report, limit: &Limit) -> String {
     match limit {
         Limit::AmbiguousReads { count, first } => {
             let Some(op) = first.op else {
-                return format!("{count} reads of values that several writes wrote; name the writes: `r x=0<t7`");
+                return format!("{limit}; name the writes: `r x=0<t7`");
             };
             let id = history.txn_of(op);
             let (read, line) = (history.op(op), history.line_of(op));
@@ -162,28 +162,13 @@ pub(crate) fn limit_words(report: &Report, limit: &Limit) -> String {
                 txn(history, id)
             )
         }
-        Limit::Conflicts(conflicts) => {
-            format!("the search gave up after {conflicts} conflicts; raise --max-conflicts")
-        }
-        Limit::Memory { needed, allowed } => format!(
-            "it would need {} of memory and may use {}; allow more memory, or check a part of the history",
-            bytes(*needed),
-            bytes(*allowed)
-        ),
+        Limit::Conflicts(_) => format!("{limit}; raise --max-conflicts"),
+        Limit::Memory { .. } => format!("{limit}; allow more memory, or check a part of the history"),
         Limit::NoDeclaredLevel(id) => {
             let line = history.txn(*id).line;
             let file = file_name(report, history.txn(*id).file);
             let place = if line == 0 { file } else { format!("{file}:{line}") };
             format!("{} at {place} declares no level; declare one: `@si`", txn(history, *id))
         }
-    }
-}
-
-fn bytes(number: u64) -> String {
-    match number {
-        0..1024 => format!("{number} bytes"),
-        1024..1_048_576 => format!("{} KiB", number.div_ceil(1 << 10)),
-        1_048_576..1_073_741_824 => format!("{} MiB", number.div_ceil(1 << 20)),
-        _ => format!("{} GiB", number.div_ceil(1 << 30)),
     }
 }

@@ -11,7 +11,7 @@ use skew_sql::session::steering::StaleRead;
 use skew_sql::session::{Client, Cluster, Database, Options};
 
 use crate::scheduler::{Order, Scheduler};
-use crate::script::{Failed, Script};
+use skew_sql::script::{Failed, Script};
 
 /// The databases of a server.
 pub struct Databases {

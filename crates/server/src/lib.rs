@@ -4,21 +4,17 @@
 //! - [`settings`]: what a server is told when it starts
 //! - [`tls`]: encrypted connections, if they are built in
 //! - [`databases`]: the databases by name, each made when somebody first connects to it
-//! - [`script`]: files of SQL that a new database starts with
 //! - [`scheduler`]: whose statement goes next while several clients are at work
 //! - [`listen`]: sockets, one thread a connection, the end
 //! - [`postgres`]: the PostgreSQL wire
-//! - [`campaign`]: somebody's own tests, run again and again, and why they break
 //!
 //! A connection is a thread, as it is a process in PostgreSQL: statements run where they were read, a statement that
 //! waits for a lock or runs for long holds up nobody else, and cancel requests are always heard.
 
-pub mod campaign;
 pub mod databases;
 pub mod listen;
 pub mod postgres;
 pub mod scheduler;
-pub mod script;
 pub mod settings;
 pub mod tls;
 

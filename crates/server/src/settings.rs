@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use skew_sql::session::Options;
 
-use crate::script::Script;
 use crate::tls::Certificate;
+use skew_sql::script::Script;
 
 /// What a server is told when it starts.
 #[derive(Clone, Debug)]

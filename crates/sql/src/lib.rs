@@ -15,6 +15,7 @@
 //! - [`schema`]: CREATE, ALTER, DROP
 //! - [`plpgsql`]: functions, procedures and triggers
 //! - [`session`]: a client's connection; what front doors talk to
+//! - [`script`]: files of SQL, as psql takes them
 //! - [`app`]: what an application file says about its programs; [`explore`]: a client of it in every way
 
 pub mod app;
@@ -31,6 +32,7 @@ pub mod parse;
 pub mod plan;
 pub mod plpgsql;
 pub mod schema;
+pub mod script;
 pub mod session;
 pub mod storage;
 pub mod system;

@@ -12,9 +12,9 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use skew_model::Level;
 use skew_server::listen::NotStarted;
-use skew_server::script::Script;
 use skew_server::tls::Certificate;
 use skew_server::{Authentication, Limits, Running, Server, Settings};
+use skew_sql::script::Script;
 use skew_sql::session::{ChoiceKind, Constraints, Granularity, Options};
 use skew_store::Recency;
 

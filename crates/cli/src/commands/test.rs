@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use skew_campaign::{self as campaign, Event, Plan, Trouble};
 use skew_model::campaign::{Campaign, RunLine, RunReplay, Why};
 use skew_server::Settings;
-use skew_server::campaign::{self, Event, Plan, Trouble};
 use skew_sql::session::{ChoiceKind, Options};
 use skew_store::Recency;
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use skew_server::script::Script;
 use skew_server::{Server, Settings};
+use skew_sql::script::Script;
 
 use crate::raw::{Raw, query};
 use crate::target::{Target, settings};

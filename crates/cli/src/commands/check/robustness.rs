@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use skew_check::Checker;
 use skew_check::critical::{ROBUSTNESS_LEVELS, Robustness, cycle_text};
-use skew_model::{History, Level, Limit, Scope};
+use skew_model::{History, Level, Scope};
 
 use super::{Arguments, options};
 use crate::Ending;
@@ -82,15 +82,6 @@ fn words(history: &History, level: Level, robustness: &Robustness) -> (&'static 
         Robustness::TooMany(most) => {
             ("unknown", format!("serializable here; other orders are tried for up to {most} transactions"))
         }
-        Robustness::Unknown(limit) => ("unknown", limit_words(limit)),
-    }
-}
-
-fn limit_words(limit: &Limit) -> String {
-    match limit {
-        Limit::AmbiguousReads { count, .. } => format!("{count} reads of values that several transactions wrote"),
-        Limit::Conflicts(count) => format!("gave up after {count} conflicts"),
-        Limit::Memory { needed, allowed } => format!("needs {needed} bytes, may use {allowed}"),
-        Limit::NoDeclaredLevel(_) => "a transaction declares no level".to_owned(),
+        Robustness::Unknown(limit) => ("unknown", limit.to_string()),
     }
 }

@@ -25,9 +25,9 @@ use skew_prove::graph::MOST_TIME;
 use skew_prove::robust::answer::{Answer, Effort, Engine};
 use skew_prove::robust::{Dependencies, LEVELS, Question, Robustness};
 use skew_prove::suspect::Suspect;
-use skew_server::script::Script;
 use skew_sql::app::App;
 use skew_sql::error::SqlError;
+use skew_sql::script::Script;
 use skew_sql::session::{Database, Granularity};
 
 use self::cache::Cache;

@@ -7,9 +7,9 @@ use std::time::Duration;
 use skew_model::robust::AppRun;
 use skew_model::{History, Level, OpId, TxnId};
 use skew_prove::summary::build::Reading;
-use skew_server::script::Script;
 use skew_sql::app::App;
 use skew_sql::explore::{Client, Watch, run};
+use skew_sql::script::Script;
 use skew_sql::session::guide::{Guide, Seeing};
 use skew_sql::session::{Database, Granularity};
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 use skew_sql::session::recording::{Answer, Recording};
 use skew_sql::session::steering::StaleRead;
 
-use crate::databases::{Replay, RunSetup};
-use crate::listen::{NotStarted, Running, Server};
-use crate::scheduler::{Order, Turns};
-use crate::settings::Settings;
+use skew_server::databases::{Replay, RunSetup};
+use skew_server::listen::{NotStarted, Running, Server};
+use skew_server::scheduler::{Order, Turns};
+use skew_server::settings::Settings;
 
 /// The database that the command is told to connect to.
 pub const DATABASE: &str = "test";

@@ -24,10 +24,10 @@ use skew_model::campaign::{Campaign, DatabaseReplay, FailedRun, RunLine, RunOutc
 use skew_sql::session::steering::{ReadPlace, StaleRead};
 use skew_store::strategies::Dice;
 
-use crate::databases::{Replay, RunSetup};
-use crate::scheduler::Order;
-use crate::settings::Settings;
 use arena::{Arena, Counts, Seen};
+use skew_server::databases::{Replay, RunSetup};
+use skew_server::scheduler::Order;
+use skew_server::settings::Settings;
 
 pub use process::stop_all;
 pub use trouble::{Ended, Trouble};

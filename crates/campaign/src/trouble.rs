@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use skew_model::campaign::{RunLine, RunOutcome};
 
-use crate::listen::NotStarted;
+use skew_server::listen::NotStarted;
 
 /// Why there are no results.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use skew_sql::error::{Result, SqlError};
-use skew_sql::session::{Connection, Outcome};
+use crate::error::{Result, SqlError};
+use crate::session::{Connection, Outcome};
 
 /// A file of SQL.
 #[derive(Clone, Debug)]

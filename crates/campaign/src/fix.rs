@@ -9,7 +9,7 @@
 
 use skew_model::{Edge, History, Level, OpId, Reason, Violation};
 
-use crate::campaign::explain::{NOTHING, is_row};
+use crate::explain::{NOTHING, is_row};
 
 /// What to change, more precisely than in general where SQL allows it.
 pub(super) fn fix(violation: &Violation, edges: &[Edge]) -> String {

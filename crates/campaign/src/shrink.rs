@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use skew_model::campaign::{DatabaseReplay, FailedRun, RunReplay};
 use skew_sql::session::steering::StaleRead;
 
-use crate::campaign::arena::{self, Arena, Seen};
-use crate::campaign::{Event, Failing, Plan, Trouble, explain, one, shows};
+use crate::arena::{self, Arena, Seen};
+use crate::{Event, Failing, Plan, Trouble, explain, one, shows};
 
 /// How often a run is repeated before it counts as one that does not fail again.
 const TRIES: usize = 3;

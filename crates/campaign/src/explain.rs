@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use skew_check::{Assumptions, Checker, Options};
 use skew_model::campaign::{SqlAnomaly, SqlEdge, SqlOperation, SqlStatement, Why};
-use skew_model::{Edge, Explanation, History, Level, Limit, OpId, OpKind, Outcome, Reason, Scope, Violation};
+use skew_model::{Edge, Explanation, History, Level, OpId, OpKind, Outcome, Reason, Scope, Violation};
 use skew_sql::session::recording::{Answer, Recording};
 
-use crate::campaign::arena::{REFUSALS, Seen, is_unanswered};
-use crate::campaign::fix;
+use crate::arena::{REFUSALS, Seen, is_unanswered};
+use crate::fix;
 
 /// Which database went wrong, what its clients did, and why that is wrong.
 pub struct Explained {
@@ -62,23 +62,11 @@ fn violated(history: &History) -> Judged {
         let checker = Checker::new(history, Options { assumptions, ..Options::default() });
         match checker.check(Scope::Level(Level::Ser)).outcome {
             Outcome::Violated(violation) => return Judged::Violated(violation),
-            Outcome::Unknown(limit) => unknown = Some(limit_words(&limit)),
+            Outcome::Unknown(limit) => unknown = Some(limit.to_string()),
             Outcome::Holds(_) => {}
         }
     }
     unknown.map_or(Judged::Holds, Judged::Unknown)
-}
-
-/// What kept the check from an answer.
-fn limit_words(limit: &Limit) -> String {
-    match limit {
-        Limit::AmbiguousReads { count, .. } => format!("{count} reads of values that several transactions wrote"),
-        Limit::Conflicts(conflicts) => format!("the search for a serial order gave up after {conflicts} conflicts"),
-        Limit::Memory { needed, allowed } => {
-            format!("the check would need {} MiB of memory and may use {}", needed >> 20, allowed >> 20)
-        }
-        Limit::NoDeclaredLevel(_) => "a transaction without a level".to_owned(),
-    }
 }
 
 /// The history with one read of each key in a transaction: the last one, with whose result the application went on.
