@@ -16,6 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
+use skew_store::strategies::Dice;
+
 /// How long a replay waits for a client that is to go next before it gives up on it.
 const PATIENCE: Duration = Duration::from_millis(400);
 /// How long transactions wait for others that are open, where they are to run one after the other. An application that
@@ -63,7 +65,7 @@ pub struct Member {
 struct State {
     members: BTreeMap<u64, Place>,
     next_id: u64,
-    random: Random,
+    random: Dice,
     strategy: Strategy,
     /// How often, in percent, who comes to the gate stops at all.
     patience: u64,
@@ -148,7 +150,7 @@ impl Scheduler {
         let state = State {
             members: BTreeMap::new(),
             next_id: 0,
-            random: Random(seed),
+            random: Dice::new(seed),
             strategy: Strategy::Random,
             patience: 100,
             delay: 0,
@@ -165,7 +167,7 @@ impl Scheduler {
         if state.members.is_empty() {
             state.next_id = 0;
         }
-        state.random = Random(seed);
+        state.random = Dice::new(seed);
         state.new_strategy();
         match order {
             Order::Weak => {}
@@ -314,7 +316,7 @@ impl State {
 
     /// Comes to the gate. Who was at rest gets a priority.
     fn enters(&mut self, id: u64) {
-        let priority = (self.random.next() >> 2) as i64;
+        let priority = (self.random.roll() >> 2) as i64;
         let place = self.place(id);
         if place.is_at_rest() {
             place.priority = priority;
@@ -349,8 +351,8 @@ impl State {
 
     fn new_strategy(&mut self) {
         self.strategy = if self.random.percent(50) { Strategy::Random } else { Strategy::Priorities };
-        self.patience = [100, 75, 50, 25][(self.random.next() % 4) as usize];
-        self.delay = [0, 0, 50, 100][(self.random.next() % 4) as usize];
+        self.patience = [100, 75, 50, 25][(self.random.roll() % 4) as usize];
+        self.delay = [0, 0, 50, 100][(self.random.roll() % 4) as usize];
         self.lowest = 0;
     }
 
@@ -377,7 +379,7 @@ impl State {
                 if count == 0 {
                     return;
                 }
-                let nth = self.random.next() % count;
+                let nth = self.random.roll() % count;
                 self.members.iter().filter(held).nth(nth as usize).map(|(&id, _)| id)
             }
             Strategy::Priorities => at_work().max_by_key(|(_, place)| place.priority).filter(held).map(|(&id, _)| id),
@@ -424,22 +426,6 @@ impl Activity {
     }
 }
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    }
-
-    fn percent(&mut self, chance: u64) -> bool {
-        self.next() % 100 < chance
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -453,7 +439,7 @@ mod tests {
         State {
             members: activities.iter().enumerate().map(place).collect(),
             next_id: 9,
-            random: Random(7),
+            random: Dice::new(7),
             strategy,
             patience: 100,
             delay: 0,

@@ -32,6 +32,11 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
+    /// True so often in a hundred times.
+    pub fn percent(&mut self, chance: u64) -> bool {
+        self.roll() % 100 < chance
+    }
+
     /// One of `0..count`, each as likely as the others (Lemire, 2019).
     pub fn below(&mut self, count: usize) -> usize {
         assert!(count > 0, "a die has sides");

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use skew_model::Key;
 use skew_model::TxnId;
 use skew_store::Store;
+use skew_store::strategies::Dice;
 
 use crate::catalog::{Catalog, FIRST_USER_OID, Oid, Relation, Sequence};
 use crate::session::control::Checkpoint;
@@ -54,7 +55,7 @@ pub(crate) struct State {
     pub(crate) locks: Locks,
     pub(crate) sequences: FxHashMap<Oid, SequenceState>,
     pub(crate) counters: Counters,
-    random: u64,
+    random: Dice,
     next_owner: Owner,
     /// The connections, by number.
     pub(crate) connections: BTreeMap<Owner, Activity>,
@@ -146,7 +147,7 @@ impl Database {
             locks: Locks::default(),
             sequences: FxHashMap::default(),
             counters: Counters::default(),
-            random: options.seed ^ 0x9e37_79b9_7f4a_7c15,
+            random: random_numbers(options.seed),
             next_owner: 0,
             connections: BTreeMap::new(),
             running: FxHashMap::default(),
@@ -232,17 +233,13 @@ impl State {
     /// Starts the random numbers of `random()` again.
     pub(crate) fn seed(&mut self, seed: u64) {
         self.options.seed = seed;
-        self.random = seed ^ 0x9e37_79b9_7f4a_7c15;
+        self.random = random_numbers(seed);
         self.choice = Steering::new(&self.options);
     }
 
-    /// 64 random bits (splitmix64).
+    /// 64 random bits.
     pub(crate) fn random_bits(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.random;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
+        self.random.roll()
     }
 }
 
@@ -376,4 +373,9 @@ impl DerefMut for Held<'_> {
     fn deref_mut(&mut self) -> &mut State {
         self.guard.get_or_insert_with(|| self.inner.lock())
     }
+}
+
+/// The numbers of `random()`; those of the choices come from the seed itself.
+fn random_numbers(seed: u64) -> Dice {
+    Dice::new(seed ^ 0x9e37_79b9_7f4a_7c15)
 }
