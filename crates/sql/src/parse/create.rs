@@ -5,8 +5,8 @@ use crate::parse::ast::Ident;
 use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;
 use crate::parse::ddl::{
-    CheckOption, CreateCollation, CreateDomain, CreateExtension, CreateIndex, CreateTrigger, CreateView, Ddl, IndexElement,
-    Persistence, SequenceOption, TriggerTime, TypeDefinition,
+    CheckOption, CreateCollation, CreateDomain, CreateExtension, CreateIndex, CreateTrigger, CreateView, Ddl,
+    IndexElement, Persistence, SequenceOption, TriggerTime, TypeDefinition,
 };
 use crate::parse::keywords::Keyword as K;
 use crate::parse::statement::Statement;
