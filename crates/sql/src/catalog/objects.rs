@@ -157,6 +157,8 @@ pub struct Check {
     pub name: Arc<str>,
     /// The condition.
     pub condition: Arc<StoredExpr>,
+    /// Whether the rows that were there before were checked: not after NOT VALID.
+    pub validated: bool,
 }
 
 /// A FOREIGN KEY constraint.
@@ -182,6 +184,8 @@ pub struct ForeignKey {
     pub match_full: bool,
     /// When it is checked.
     pub timing: Timing,
+    /// Whether the rows that were there before were checked: not after NOT VALID.
+    pub validated: bool,
 }
 
 /// What happens to referring rows.

@@ -19,6 +19,7 @@ use crate::storage::locks::{Duration, Mode, Resource};
 use crate::storage::look::Looked;
 use crate::storage::table::BoundTable;
 use crate::types::Datum;
+use crate::types::cast::cast;
 
 /// Something to be checked at the end of a statement.
 pub(crate) type Check = Deferred;
@@ -73,6 +74,15 @@ pub enum Deferred {
 }
 
 impl Deferred {
+    /// A row has another key: what is to be checked of it is checked where it is now.
+    fn follow(&mut self, moved: Oid, from: u32, to: u32) {
+        if let Deferred::Child { table, row, .. } | Deferred::Unique { table, row, .. } = self
+            && (*table, *row) == (moved, from)
+        {
+            *row = to;
+        }
+    }
+
     fn constraint(&self) -> Oid {
         match self {
             Deferred::Child { constraint, .. }
@@ -96,10 +106,14 @@ impl World<'_> {
         let oid = bound.relation.oid;
         let changed = |columns: &[usize]| match change {
             None => true,
-            Some((before, old, new)) => {
-                before != row || columns.iter().any(|&at| !equal(table, at, &old[at], &new[at]))
-            }
+            Some((_, old, new)) => columns.iter().any(|&at| !equal(table, at, &old[at], &new[at])),
         };
+        if let Some((before, ..)) = change
+            && before.key != row.key
+        {
+            let deferred = self.session.transaction.iter_mut().flat_map(|transaction| &mut transaction.deferred);
+            checks.iter_mut().chain(deferred).for_each(|check| check.follow(oid, before.key, row.key));
+        }
         for key in table.foreign_keys.iter().filter(|_| !table.unchecked) {
             if changed(&key.columns) {
                 checks.push(Deferred::Child { table: oid, constraint: key.oid, row: row.key });
@@ -139,7 +153,8 @@ impl World<'_> {
 
     /// The end of a statement: what is immediate is checked, the rest waits for the commit.
     pub(crate) fn run_checks(&mut self, checks: Vec<Check>) -> Result<()> {
-        self.disturbed.clear();
+        // What the checks change is not in the way of each other, but of the parts of the statement that are left.
+        let disturbed = std::mem::take(&mut self.disturbed);
         for check in checks {
             if self.is_deferred(&check) {
                 if let Some(transaction) = &mut self.session.transaction {
@@ -149,6 +164,7 @@ impl World<'_> {
             }
             self.run_check_and_more(&check)?;
         }
+        self.disturbed = disturbed;
         Ok(())
     }
 
@@ -260,7 +276,7 @@ impl World<'_> {
             return Ok(());
         }
         let parent = self.bound_table(key.parent)?;
-        if nulls == 0 && self.lock_parent(&parent, &key, &values)? {
+        if nulls == 0 && self.refers_to_row(&bound, &parent, &key, &values)? {
             return Ok(());
         }
         let message = format!(
@@ -275,6 +291,44 @@ impl World<'_> {
         };
         let error = SqlError::new(SqlState::FOREIGN_KEY_VIOLATION, message).detail(detail).constraint(&*key.name);
         Err(self.of_table(error, &bound))
+    }
+
+    /// Whether there is a row that these values of a referring row lead to; it is kept there.
+    fn refers_to_row(
+        &mut self,
+        child: &BoundTable,
+        parent: &Arc<BoundTable>,
+        key: &ForeignKey,
+        values: &[Datum],
+    ) -> Result<bool> {
+        let mut wanted = Vec::with_capacity(values.len());
+        for (at, value) in values.iter().enumerate() {
+            match self.as_parent_value(child, parent, key, at, value) {
+                Some(value) => wanted.push(value),
+                // No value of the parent's type equals it.
+                None => return Ok(false),
+            }
+        }
+        self.lock_parent(parent, key, &wanted)
+    }
+
+    /// A value of a referring column as one of the column that it refers to, which may be of another type.
+    fn as_parent_value(
+        &mut self,
+        child: &BoundTable,
+        parent: &BoundTable,
+        key: &ForeignKey,
+        at: usize,
+        value: &Datum,
+    ) -> Option<Datum> {
+        let from = child.table().columns[key.columns[at]].typed.ty;
+        let to = parent.table().columns[key.parent_columns[at]].typed.ty;
+        if from == to {
+            return Some(value.clone());
+        }
+        let there = cast(value.clone(), from, to.into(), true, self).ok()?;
+        let back = cast(there.clone(), to, from.into(), true, self).ok()?;
+        crate::types::compare::equal(&back, value, from).then_some(there)
     }
 
     /// Finds the row that is referred to, on the committed state, and keeps it there; says whether there is one.
@@ -355,7 +409,7 @@ impl World<'_> {
             self.fire_before_statement(&bound, event, &key.columns)?;
         }
         let rows = loop {
-            let rows = self.referring_rows(&bound, &key, values)?;
+            let rows = self.referring_rows((&parent, &bound), &key, values)?;
             let Some(&first) = rows.first() else { break rows };
             let (resource, mode) = (Resource::Row(first), Mode::Row(LockStrength::KeyShare));
             if changes || self.db.locks.is_free(self.owner(), &resource, mode) {
@@ -382,7 +436,7 @@ impl World<'_> {
                 for row in rows {
                     let row = RowRef::seen(child, row);
                     self.lock_to_write(row, LockStrength::Update)?;
-                    if self.refers(&bound, &key, row.key, values)? {
+                    if self.refers((&parent, &bound), &key, row.key, values)? {
                         self.delete_one(&bound, row, more)?;
                     }
                 }
@@ -390,14 +444,14 @@ impl World<'_> {
             }
             Action::Cascade | Action::SetNull | Action::SetDefault => {
                 let new = match (action, new) {
-                    (Action::Cascade, Some(new)) => new.to_vec(),
+                    (Action::Cascade, Some(new)) => self.as_child_values(&parent, &bound, &key, new)?,
                     (Action::SetDefault, _) => self.defaults_of(&bound, &key.columns)?,
                     _ => vec![Datum::Null; key.columns.len()],
                 };
                 for row in rows {
                     let row = RowRef::seen(child, row);
                     self.lock_to_write(row, LockStrength::NoKeyUpdate)?;
-                    if !self.refers(&bound, &key, row.key, values)? {
+                    if !self.refers((&parent, &bound), &key, row.key, values)? {
                         continue;
                     }
                     let changes = key.columns.iter().copied().zip(new.iter().cloned()).collect();
@@ -421,10 +475,30 @@ impl World<'_> {
     ) -> Result<()> {
         let mut columns = key.columns.iter().zip(gone.iter().zip(defaults));
         let is_same = columns.all(|(&at, (gone, default))| equal(child.table(), at, gone, default));
-        if !is_same || self.referring_rows(child, key, gone)?.is_empty() || self.key_is_there(parent, key, gone)? {
+        if !is_same
+            || self.referring_rows((parent, child), key, gone)?.is_empty()
+            || self.key_is_there(parent, key, gone)?
+        {
             return Ok(());
         }
         Err(self.still_referenced(parent, child, key, gone))
+    }
+
+    /// A new key of the parent's as values of the referring columns.
+    fn as_child_values(
+        &mut self,
+        parent: &BoundTable,
+        child: &BoundTable,
+        key: &ForeignKey,
+        values: &[Datum],
+    ) -> Result<Vec<Datum>> {
+        let mut converted = Vec::with_capacity(values.len());
+        for (at, value) in values.iter().enumerate() {
+            let from = parent.table().columns[key.parent_columns[at]].typed.ty;
+            let to = child.table().columns[key.columns[at]].typed;
+            converted.push(if from == to.ty { value.clone() } else { cast(value.clone(), from, to, false, self)? });
+        }
+        Ok(converted)
     }
 
     fn defaults_of(&mut self, bound: &Arc<BoundTable>, columns: &[usize]) -> Result<Vec<Datum>> {
@@ -444,10 +518,20 @@ impl World<'_> {
     }
 
     /// Rows that refer to a key, on the committed state (and our own).
-    fn referring_rows(&mut self, bound: &Arc<BoundTable>, key: &ForeignKey, values: &[Datum]) -> Result<Vec<u32>> {
+    fn referring_rows(
+        &mut self,
+        (parent, bound): (&Arc<BoundTable>, &Arc<BoundTable>),
+        key: &ForeignKey,
+        values: &[Datum],
+    ) -> Result<Vec<u32>> {
         let table = bound.table();
+        let ty = |bound: &BoundTable, position: usize| bound.table().columns[position].typed.ty;
+        let mut pairs = key.columns.iter().zip(&key.parent_columns);
+        let same_types = pairs.all(|(&own, &other)| ty(bound, own) == ty(parent, other));
         let leading = bound.indexes.iter().find(|index| {
-            index.predicate.is_none() && index.key_columns().is_some_and(|columns| columns.starts_with(&key.columns))
+            same_types
+                && index.predicate.is_none()
+                && index.key_columns().is_some_and(|columns| columns.starts_with(&key.columns))
         });
         let candidates = match leading {
             Some(index) => {
@@ -464,7 +548,7 @@ impl World<'_> {
         let mut rows = Vec::new();
         for row in candidates {
             self.looks_at_row(bound, row, &key.columns, LooksAt::OtherRow)?;
-            if !rows.contains(&row) && self.refers(bound, key, row, values)? {
+            if !rows.contains(&row) && self.refers((parent, bound), key, row, values)? {
                 rows.push(row);
             }
         }
@@ -472,13 +556,20 @@ impl World<'_> {
     }
 
     /// Whether a row is there and refers to a key.
-    fn refers(&mut self, bound: &Arc<BoundTable>, key: &ForeignKey, row: u32, values: &[Datum]) -> Result<bool> {
+    fn refers(
+        &mut self,
+        (parent, bound): (&Arc<BoundTable>, &Arc<BoundTable>),
+        key: &ForeignKey,
+        row: u32,
+        values: &[Datum],
+    ) -> Result<bool> {
         if self.look(row)?.is_none() {
             return Ok(false);
         }
-        for (&position, value) in key.columns.iter().zip(values) {
-            let found = self.look_column(bound.table(), row, position)?;
-            if found.is_null() || !equal(bound.table(), position, &found, value) {
+        for (at, value) in values.iter().enumerate() {
+            let found = self.look_column(bound.table(), row, key.columns[at])?;
+            let found = if found.is_null() { None } else { self.as_parent_value(bound, parent, key, at, &found) };
+            if !found.is_some_and(|found| equal(parent.table(), key.parent_columns[at], &found, value)) {
                 return Ok(false);
             }
         }

@@ -96,7 +96,8 @@ impl World<'_> {
                     })
                 })
             }
-            TableAction::ValidateConstraint(_) | TableAction::Ignored => Ok(()),
+            TableAction::ValidateConstraint(name) => self.validate_constraint(oid, name),
+            TableAction::Ignored => Ok(()),
             TableAction::EnableTrigger { which, enable } => self.enable_triggers(oid, which, *enable),
             TableAction::Unsupported(construct) => Err(SqlError::unsupported(construct)),
         }

@@ -10,6 +10,7 @@ use crate::catalog::{
 };
 use crate::change::foreign_keys::Deferred;
 use crate::error::{Result, SqlError, SqlState};
+use crate::ir::Expr;
 use crate::parse::ddl::{ConstraintAttributes, KeyAction, References, TableConstraint, TableConstraintKind};
 use crate::schema::names::{self, fold};
 use crate::storage::World;
@@ -67,24 +68,56 @@ impl World<'_> {
             Some(name) => fold(name),
             None => names::constraint_name(&self.catalog, &relation, &named, "check"),
         };
-        if !new && !constraint.attributes.not_valid {
-            for row in self.look_rows(table)? {
-                let values = self.look_row(table, row)?;
-                if matches!(self.eval_over(&bound, &values)?, Datum::Bool(false)) {
-                    let message = format!(
-                        "check constraint \"{name}\" of relation \"{}\" is violated by some row",
-                        relation.name
-                    );
-                    return Err(SqlError::new(SqlState::CHECK_VIOLATION, message).constraint(&*name));
-                }
-            }
+        let validated = new || !constraint.attributes.not_valid;
+        if !new && validated {
+            self.check_rows(&relation, &name, &bound)?;
         }
         let text = super::deparse::expression(self, &bound, condition, &relation);
         let stored = Arc::new(StoredExpr { text, ast: condition.clone(), ty: Type::BOOL });
-        let check = Check { oid: self.db.new_oid(), name, condition: stored };
+        let check = Check { oid: self.db.new_oid(), name, condition: stored, validated };
         self.change_table(oid, |table| {
             table.checks.push(check);
             table.checks.sort_by(|one, two| one.name.cmp(&two.name));
+            Ok(())
+        })
+    }
+
+    /// An error if a row violates a condition.
+    fn check_rows(&mut self, relation: &Relation, name: &str, condition: &Expr) -> Result<()> {
+        let table = as_table(relation)?;
+        for row in self.look_rows(table)? {
+            let values = self.look_row(table, row)?;
+            if matches!(self.eval_over(condition, &values)?, Datum::Bool(false)) {
+                let message =
+                    format!("check constraint \"{name}\" of relation \"{}\" is violated by some row", relation.name);
+                return Err(SqlError::new(SqlState::CHECK_VIOLATION, message).constraint(name));
+            }
+        }
+        Ok(())
+    }
+
+    /// VALIDATE CONSTRAINT: the rows that were there before a NOT VALID constraint are checked.
+    pub(super) fn validate_constraint(&mut self, oid: Oid, name: &str) -> Result<()> {
+        let relation = self.relation(oid)?;
+        let table = as_table(&relation)?;
+        if let Some(check) = table.checks.iter().find(|check| &*check.name == name) {
+            if !check.validated {
+                let bound = self.bind_row_expression(&check.condition.ast, &relation)?;
+                self.check_rows(&relation, name, &bound)?;
+            }
+        } else if let Some(key) = table.foreign_keys.iter().find(|key| &*key.name == name) {
+            if !key.validated {
+                for row in self.look_rows(table)? {
+                    self.check_now(&Deferred::Child { table: oid, constraint: key.oid, row })?;
+                }
+            }
+        } else {
+            let message = format!("constraint \"{name}\" of relation \"{}\" does not exist", relation.name);
+            return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message));
+        }
+        self.change_table(oid, |table| {
+            table.checks.iter_mut().filter(|check| &*check.name == name).for_each(|check| check.validated = true);
+            table.foreign_keys.iter_mut().filter(|key| &*key.name == name).for_each(|key| key.validated = true);
             Ok(())
         })
     }
@@ -276,6 +309,7 @@ impl World<'_> {
             on_update: action(&references.on_update)?,
             match_full: references.match_full,
             timing: timing(constraint.attributes),
+            validated: new || !constraint.attributes.not_valid,
         };
         let constraint_oid = key.oid;
         self.change_table(oid, |table| {

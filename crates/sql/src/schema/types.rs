@@ -180,7 +180,7 @@ impl World<'_> {
         let bound = self.bind_domain_check(condition, base)?;
         let text = super::deparse::domain(self, &bound, condition);
         let stored = StoredExpr { text, ast: condition.clone(), ty: Type::BOOL };
-        Ok(Check { oid: self.db.new_oid(), name, condition: Arc::new(stored) })
+        Ok(Check { oid: self.db.new_oid(), name, condition: Arc::new(stored), validated: true })
     }
 
     pub(super) fn alter_domain(&mut self, name: &ObjectName, action: &DomainAction) -> Result<()> {

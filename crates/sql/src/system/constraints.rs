@@ -50,6 +50,7 @@ pub(super) fn constraints(world: &mut World<'_>, filler: &mut Filler) {
                         crate::schema::columns_of(&bound, &mut columns);
                     }
                     row.extend([
+                        ("convalidated", yes(check.validated)),
                         ("conrelid", oid(relation.oid)),
                         ("conkey", attnums(&columns)),
                         ("conbin", text(&check.condition.text)),
@@ -60,6 +61,7 @@ pub(super) fn constraints(world: &mut World<'_>, filler: &mut Filler) {
                     let mut row = common(key.oid, &key.name, relation.schema, "f");
                     row.extend(timing(key.timing));
                     row.extend([
+                        ("convalidated", yes(key.validated)),
                         ("conrelid", oid(relation.oid)),
                         ("conindid", oid(key.parent_index)),
                         ("confrelid", oid(key.parent)),

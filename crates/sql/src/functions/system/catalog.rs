@@ -146,11 +146,11 @@ fn constraintdef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datu
         match &relation.kind {
             RelationKind::Table(table) => {
                 if let Some(check) = table.checks.iter().find(|check| check.oid == oid) {
-                    return some(Some(definition::check(&check.condition.text)));
+                    return some(Some(definition::check(&check.condition.text) + not_valid(check.validated)));
                 }
                 if let Some(key) = table.foreign_keys.iter().find(|key| key.oid == oid) {
                     let text = definition::foreign_key(key, table, catalog, |parent| visible(env, parent));
-                    return some(Some(text));
+                    return some(Some(text + not_valid(key.validated)));
                 }
             }
             RelationKind::Index(index) => {
@@ -375,9 +375,9 @@ fn size(_: &mut dyn Env, _: &[Datum], _: &Site<'_>) -> Result<Datum> {
 }
 
 fn pretty(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    let mut size = i128::from(args.int(0)?);
+    let mut size = args.int(0)?;
     let mut unit = "bytes";
-    for next in ["kB", "MB", "GB", "TB", "PB"] {
+    for next in ["kB", "MB", "GB", "TB"] {
         if size.unsigned_abs() < 10 * 1024 {
             break;
         }
@@ -397,4 +397,8 @@ fn expand(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Vec<Vec<Datum
     let Datum::Array(array) = args.at(0) else { return Ok(Vec::new()) };
     let numbered = (1..).zip(&array.items);
     Ok(numbered.map(|(at, item)| vec![item.clone(), Datum::Int(at)]).collect())
+}
+
+fn not_valid(validated: bool) -> &'static str {
+    if validated { "" } else { " NOT VALID" }
 }

@@ -1,6 +1,5 @@
 //! Filling up and trimming.
 
-use crate::budget;
 use crate::error::Result;
 use crate::functions::args::Args;
 use crate::functions::define::f;
@@ -32,7 +31,6 @@ fn fill(args: &[Datum]) -> Result<(String, String)> {
     if length.saturating_mul(4) > LARGEST {
         return Err(too_large());
     }
-    budget::fits(length)?;
     let text: String = text.chars().take(length).collect();
     let missing = length - text.chars().count();
     let missing = if with.is_empty() { 0 } else { missing };
