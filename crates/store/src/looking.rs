@@ -101,4 +101,22 @@ impl<V: Clone> Store<V> {
     pub fn key_count(&self) -> usize {
         self.engine.versions.key_count()
     }
+
+    /// The transaction whose version of the key an open one has seen last, or written itself; `None` if it has seen what
+    /// was there before all transactions, or has not looked.
+    pub fn writer_seen(&self, txn: TxnId, key: Key) -> Option<TxnId> {
+        if self.engine.last_write(txn.0, key.0).is_some() {
+            return Some(txn);
+        }
+        let running = self.engine.running(txn.0);
+        let last = running.reads_of(key.0).max()?;
+        Some(running.reads[last].source).filter(|&source| source != INIT).map(TxnId)
+    }
+
+    /// Whether a transaction that has committed comes before the state that an open one looks at, which does not show it.
+    pub fn is_before_snapshot(&self, reader: TxnId, other: TxnId) -> bool {
+        other.0 >= self.engine.base
+            && self.state(other.0) == State::Committed
+            && self.engine.txn(other.0).position < self.engine.running(reader.0).seen
+    }
 }

@@ -327,7 +327,7 @@ impl<V: Clone> Store<V> {
         Err(Error::Finished { how })
     }
 
-    fn state(&self, txn: Txn) -> State {
+    pub(crate) fn state(&self, txn: Txn) -> State {
         match txn.checked_sub(self.engine.base) {
             None => State::Committed,
             // Who ran before a reset is gone.

@@ -6,7 +6,6 @@
 mod bad_clients;
 mod bodies;
 mod clients;
-mod generated;
 mod hungry;
 mod isolation;
 mod limits;

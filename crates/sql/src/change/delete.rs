@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use skew_model::Key;
 
 use crate::change::update::Changing;
 use crate::change::{Changed, Check, Done, Event};
 use crate::error::Result;
-use crate::exec::{RowRef, Run};
+use crate::exec::{RowRef, Run, Slot};
 use crate::ir::Delete;
 use crate::storage::World;
 use crate::storage::locks::TableMode;
@@ -24,11 +25,29 @@ impl World<'_> {
         let bound = self.bound_table(delete.table)?;
         self.fire_before_statement(&bound, Event::Delete, &[])?;
         let mut done = Done::default();
-        let rows = self.rows_to_change(&bound, &delete.input, Changing::Delete, run)?;
-        let before = std::mem::take(&mut done.returned);
+        if self.runs_row_by_row(delete.table, &[&delete.input], delete.expressions()) {
+            self.delete_row_by_row(delete, &bound, run, checks, &mut done)?;
+        } else {
+            self.delete_all(delete, &bound, run, checks, &mut done)?;
+        }
+        self.fire_after_statement(&bound, Event::Delete, &[], checks)?;
+        Ok(done)
+    }
+
+    /// All rows are found and locked before the first one goes.
+    fn delete_all<'p>(
+        &mut self,
+        delete: &'p Delete,
+        bound: &Arc<BoundTable>,
+        run: &mut Run<'p>,
+        checks: &mut Vec<Check>,
+        done: &mut Done,
+    ) -> Result<()> {
+        let rows = self.rows_to_change(bound, &delete.input, Changing::Delete, run)?;
         // RETURNING shows the rows as they were: it is evaluated before the first one goes.
-        let mut returned = Done { count: 0, returned: before };
-        for (_, tuple) in &rows {
+        let mut returned = Done::default();
+        for (row, tuple) in &rows {
+            self.has_locked(row.key);
             self.returning(delete.returning.as_ref(), run, tuple, &mut returned)?;
         }
         let mut kept = returned.returned.into_iter();
@@ -36,13 +55,38 @@ impl World<'_> {
             self.check()?;
             self.must_be_undisturbed(row, Event::Delete)?;
             let shown = kept.next();
-            if self.delete_one(&bound, row, checks)? {
+            if self.delete_one(bound, row, checks)? {
+                self.changed_rows.insert(row.key);
                 done.count += 1;
                 done.returned.extend(shown);
             }
         }
-        self.fire_after_statement(&bound, Event::Delete, &[], checks)?;
-        Ok(done)
+        Ok(())
+    }
+
+    /// Each row goes before the next one is looked for: a volatile function does not see the rows before it any more.
+    fn delete_row_by_row<'p>(
+        &mut self,
+        delete: &'p Delete,
+        bound: &Arc<BoundTable>,
+        run: &mut Run<'p>,
+        checks: &mut Vec<Check>,
+        done: &mut Done,
+    ) -> Result<()> {
+        let mut tuples = run.open(self, &delete.input)?;
+        let mut seen = FxHashSet::default();
+        while let Some(tuple) = tuples.next(run, self)? {
+            let found = self.row_to_change(bound, &delete.input, Changing::Delete, tuple, &mut seen, run)?;
+            let Some((row, mut tuple)) = found else { continue };
+            let old = self.seen_row(bound, row)?;
+            if self.delete_one(bound, row, checks)? {
+                self.changed_rows.insert(row.key);
+                done.count += 1;
+                tuple.set(0, Slot::Values(old.into()));
+                self.returning(delete.returning.as_ref(), run, &tuple, done)?;
+            }
+        }
+        Ok(())
     }
 
     /// Deletes one row, unless a trigger says no.

@@ -36,7 +36,12 @@ impl World<'_> {
         if let Some(columns) = &updated {
             self.fire_before_statement(&bound, Event::Update, columns)?;
         }
-        let mut source = Source::open(&insert.source, self, run)?;
+        let row_by_row = self.runs_row_by_row(insert.table, &[&insert.source], insert.expressions());
+        let shows_system_columns = insert.returning.as_ref().is_some_and(|returning| returning.has_system_columns());
+        let mut source = match row_by_row {
+            true => Source::Made(run.open(self, &insert.source)?),
+            false => Source::open(&insert.source, self, run)?,
+        };
         let mut done = Done::default();
         let mut new_rows = FxHashSet::default();
         while let Some(tuple) = source.next(self, run)? {
@@ -62,8 +67,11 @@ impl World<'_> {
                 new_rows.insert(row.key);
             }
             if insert.returning.is_some() {
-                let tuple = Tuple::of(if values.is_empty() { Slot::Row(row) } else { Slot::Values(values.into()) });
+                let by_row = values.is_empty() || shows_system_columns;
+                let tuple = Tuple::of(if by_row { Slot::Row(row) } else { Slot::Values(values.into()) });
+                let view = self.show_own_writes(insert.table);
                 self.returning(insert.returning.as_ref(), run, &tuple, &mut done)?;
+                self.come_back(view);
             }
         }
         if let Some(columns) = &updated {
@@ -131,7 +139,7 @@ impl World<'_> {
                 self.must_be_visible(existing, &decides)?;
                 return Ok(None);
             };
-            if new_rows.contains(&existing.key) {
+            if new_rows.contains(&existing.key) || self.changed_rows.contains(&existing.key) {
                 let message = "ON CONFLICT DO UPDATE command cannot affect row a second time";
                 let hint = "Ensure that no rows proposed for insertion within the same command have duplicate \
                             constrained values.";
@@ -152,6 +160,7 @@ impl World<'_> {
                 self.db.changed();
                 continue;
             }
+            self.has_locked(existing.key);
             for key in decides {
                 self.read(key, existing)?;
             }
@@ -167,6 +176,7 @@ impl World<'_> {
                 changes.push((assignment.column, run.eval(self, &assignment.value, &tuple)?));
             }
             let row = self.update_one(bound, existing, changes, checks)?;
+            self.changed_rows.extend(row.map(|_| existing.key));
             return Ok(row.map(|row| (row, Vec::new(), false)));
         }
     }

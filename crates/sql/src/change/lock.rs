@@ -47,6 +47,9 @@ impl World<'_> {
             };
         }
         let outcome = self.lock_and_look(row, strength, Moved::Follow)?;
+        if let LockOutcome::Locked(row) | LockOutcome::Changed(row) = outcome {
+            self.has_locked(row.key);
+        }
         if matches!(outcome, LockOutcome::Locked(_)) && matches!(self.level(), Level::Psi | Level::Si) {
             self.see_whole_row(row, strength)?;
         }
@@ -242,7 +245,7 @@ impl World<'_> {
     }
 
     /// The existence cell and the cells of a row.
-    pub(super) fn keys_of(&mut self, row: RowRef) -> Result<Vec<u32>> {
+    pub(crate) fn keys_of(&mut self, row: RowRef) -> Result<Vec<u32>> {
         if self.db.options.granularity == Granularity::Row {
             return Ok(vec![row.key]);
         }
@@ -261,6 +264,13 @@ impl World<'_> {
     pub(super) fn changed_since_snapshot(&mut self, key: u32) -> Result<bool> {
         let txn = self.txn()?;
         self.db.store.changed_since_snapshot(txn, Key(key)).map_err(|error| store_error(&error))
+    }
+
+    /// The transaction has locked a row without changing it: the row's `xmax` shows it.
+    pub(super) fn has_locked(&mut self, row: u32) {
+        if let Some(transaction) = &mut self.session.transaction {
+            transaction.locked_rows.insert(row);
+        }
     }
 
     /// How strongly a row is locked whose columns get new values: UPDATE if others may refer to one of them.

@@ -60,7 +60,7 @@ impl World<'_> {
                 }
                 _ => return Ok(false),
             };
-            if touched.contains(&row.key) {
+            if touched.contains(&row.key) || self.changed_rows.contains(&row.key) {
                 let message = "MERGE command cannot affect row a second time";
                 let hint = "Ensure that not more than one source row matches any one target row.";
                 return Err(SqlError::new(SqlState::CARDINALITY_VIOLATION, message).hint(hint));
@@ -78,6 +78,7 @@ impl World<'_> {
                 // The lock that is held has kept others from changing the row once more.
                 LockOutcome::Locked(locked) | LockOutcome::Changed(locked) => {
                     touched.insert(row.key);
+                    self.changed_rows.insert(row.key);
                     tuple.set(0, Slot::Row(locked));
                     let Some(MergeAction::Update(assignments)) = action else {
                         return self.delete_one(bound, locked, checks);

@@ -23,9 +23,10 @@ mod update;
 
 use std::sync::Arc;
 
+use crate::catalog::Oid;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Run, Tuple};
-use crate::ir::{Change, Expr, Returning};
+use crate::ir::{Change, Expr, Plan, Returning};
 use crate::storage::World;
 use crate::types::Datum;
 
@@ -76,6 +77,20 @@ impl World<'_> {
             done.returned.push(values.into());
         }
         Ok(())
+    }
+
+    /// Whether a change writes each row before it looks for the next one: volatile functions of users look at the tables,
+    /// and see what the statement has done so far. The statement itself goes on to see what was there before it.
+    fn runs_row_by_row(&mut self, table: Oid, plans: &[&Plan], expressions: Vec<&Expr>) -> bool {
+        if self.catalog.functions.is_empty() {
+            return false;
+        }
+        let is_called =
+            plans.iter().any(|plan| plan.calls_volatile()) || expressions.iter().any(|expr| expr.calls_volatile());
+        if is_called && !self.seen_across.contains(table) {
+            self.seen_across.tables.push(table);
+        }
+        is_called
     }
 
     pub(crate) fn must_not_be_read_only(&self, what: &str) -> Result<()> {

@@ -46,35 +46,99 @@ impl World<'_> {
         let bound = self.bound_table(update.table)?;
         let columns: Vec<usize> = update.assignments.iter().map(|assignment| assignment.column).collect();
         self.fire_before_statement(&bound, Event::Update, &columns)?;
-        let mut planned = Vec::new();
-        let how = Changing::Update(&update.assignments);
-        for (row, tuple) in self.rows_to_change(&bound, &update.input, how, run)? {
-            let mut changes = Vec::with_capacity(update.assignments.len());
-            for assignment in &update.assignments {
-                changes.push((assignment.column, run.eval(self, &assignment.value, &tuple)?));
-            }
-            planned.push((row, tuple, changes));
-        }
         let mut done = Done::default();
-        let mut written = Vec::with_capacity(planned.len());
-        for (row, mut tuple, changes) in planned {
-            self.check()?;
-            self.must_be_undisturbed(row, Event::Update)?;
-            let Some(row) = self.update_one(&bound, row, changes, checks)? else { continue };
-            self.check_view(&bound, row, &update.checks)?;
-            done.count += 1;
-            tuple.set(0, Slot::Row(row));
-            written.push(tuple);
-        }
-        if update.returning.is_some() {
-            let view = self.show_own_writes(update.table);
-            for tuple in &written {
-                self.returning(update.returning.as_ref(), run, tuple, &mut done)?;
-            }
-            self.come_back(view);
+        if self.runs_row_by_row(update.table, &[&update.input], update.expressions()) {
+            self.update_row_by_row(update, &bound, run, checks, &mut done)?;
+        } else {
+            self.update_all(update, &bound, run, checks, &mut done)?;
         }
         self.fire_after_statement(&bound, Event::Update, &columns, checks)?;
         Ok(done)
+    }
+
+    /// All rows are found, locked and computed before the first one is written.
+    fn update_all<'p>(
+        &mut self,
+        update: &'p Update,
+        bound: &Arc<BoundTable>,
+        run: &mut Run<'p>,
+        checks: &mut Vec<Check>,
+        done: &mut Done,
+    ) -> Result<()> {
+        let mut planned = Vec::new();
+        let how = Changing::Update(&update.assignments);
+        for (row, tuple) in self.rows_to_change(bound, &update.input, how, run)? {
+            planned.push((row, self.new_values(&update.assignments, &tuple, run)?, tuple));
+        }
+        let mut written = Vec::with_capacity(planned.len());
+        for (row, changes, tuple) in planned {
+            self.check()?;
+            written.extend(self.write_update(update, bound, (row, tuple), changes, checks)?);
+        }
+        done.count += written.len() as u64;
+        if update.returning.is_some() {
+            let view = self.show_own_writes(update.table);
+            for tuple in &written {
+                self.returning(update.returning.as_ref(), run, tuple, done)?;
+            }
+            self.come_back(view);
+        }
+        Ok(())
+    }
+
+    /// Each row is written before the next one is looked for: a volatile function sees the rows before it.
+    fn update_row_by_row<'p>(
+        &mut self,
+        update: &'p Update,
+        bound: &Arc<BoundTable>,
+        run: &mut Run<'p>,
+        checks: &mut Vec<Check>,
+        done: &mut Done,
+    ) -> Result<()> {
+        let mut tuples = run.open(self, &update.input)?;
+        let mut seen = FxHashSet::default();
+        let how = Changing::Update(&update.assignments);
+        while let Some(tuple) = tuples.next(run, self)? {
+            let Some((row, tuple)) = self.row_to_change(bound, &update.input, how, tuple, &mut seen, run)? else {
+                continue;
+            };
+            let changes = self.new_values(&update.assignments, &tuple, run)?;
+            let Some(tuple) = self.write_update(update, bound, (row, tuple), changes, checks)? else { continue };
+            done.count += 1;
+            let view = self.show_own_writes(update.table);
+            self.returning(update.returning.as_ref(), run, &tuple, done)?;
+            self.come_back(view);
+        }
+        Ok(())
+    }
+
+    fn new_values<'p>(
+        &mut self,
+        assignments: &'p [Assignment],
+        tuple: &Tuple,
+        run: &mut Run<'p>,
+    ) -> Result<Vec<(usize, Datum)>> {
+        assignments
+            .iter()
+            .map(|assignment| Ok((assignment.column, run.eval(self, &assignment.value, tuple)?)))
+            .collect()
+    }
+
+    /// Writes a row's new values: the tuple with the row as it is now, or nothing if a trigger says so.
+    fn write_update(
+        &mut self,
+        update: &Update,
+        bound: &Arc<BoundTable>,
+        (row, mut tuple): (RowRef, Tuple),
+        changes: Vec<(usize, Datum)>,
+        checks: &mut Vec<Check>,
+    ) -> Result<Option<Tuple>> {
+        self.must_be_undisturbed(row, Event::Update)?;
+        let Some(place) = self.update_one(bound, row, changes, checks)? else { return Ok(None) };
+        self.changed_rows.extend([row.key, place.key]);
+        self.check_view(bound, place, &update.checks)?;
+        tuple.set(0, Slot::Row(place));
+        Ok(Some(tuple))
     }
 
     /// The rows that a plan's first slot leads to, each once, locked and checked again if they had changed meanwhile.
@@ -88,17 +152,33 @@ impl World<'_> {
         let mut seen = FxHashSet::default();
         let mut rows = Vec::new();
         for tuple in run.tuples(self, input)? {
-            let &Slot::Row(row) = tuple.slot(0) else {
-                return Err(SqlError::unsupported("a change of something that is no row of a table"));
-            };
-            if !seen.insert(row.key) {
-                continue;
-            }
-            self.check()?;
-            self.must_be_undisturbed(row, how.event())?;
-            rows.extend(self.lock_tuple(bound, input, how, tuple, run)?);
+            rows.extend(self.row_to_change(bound, input, how, tuple, &mut seen, run)?);
         }
         Ok(rows)
+    }
+
+    /// The row that a tuple's first slot leads to, locked; nothing if the statement has come to it before.
+    pub(super) fn row_to_change<'p>(
+        &mut self,
+        bound: &BoundTable,
+        input: &'p Plan,
+        how: Changing<'p>,
+        tuple: Tuple,
+        seen: &mut FxHashSet<u32>,
+        run: &mut Run<'p>,
+    ) -> Result<Option<(RowRef, Tuple)>> {
+        let &Slot::Row(row) = tuple.slot(0) else {
+            return Err(SqlError::unsupported("a change of something that is no row of a table"));
+        };
+        if !seen.insert(row.key) {
+            return Ok(None);
+        }
+        self.check()?;
+        self.must_be_undisturbed(row, how.event())?;
+        if self.changed_rows.contains(&row.key) {
+            return Ok(None);
+        }
+        self.lock_tuple(bound, input, how, tuple, run)
     }
 
     /// Locks the row in a tuple's first slot: the row and the tuple as they are then, or nothing if the tuple no longer

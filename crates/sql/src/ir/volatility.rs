@@ -1,8 +1,9 @@
 //! How much an expression depends on the world.
 
 use super::walk::{Descend, look};
-use super::{Expr, ExprKind, Plan, Quantified, SubqueryKind};
-use crate::catalog::Volatility;
+use super::{Delete, Expr, ExprKind, Insert, Plan, Quantified, Returning, SubqueryKind, Update};
+use crate::catalog::{UserFunction, Volatility};
+use crate::error::Result;
 
 impl Expr {
     /// Whether it can come to something else each time, or does something: a volatile function is in it.
@@ -35,6 +36,68 @@ impl Plan {
             Ok(if found { Descend::No } else { Descend::Yes })
         })
         .expect("looking does not fail");
+        found
+    }
+}
+
+impl Expr {
+    /// Whether a volatile function of a user is called in it.
+    pub fn calls_volatile(&self) -> bool {
+        let mut found = false;
+        look::expr(self, 0, &mut |node, _| calls(node, &mut found)).expect("looking does not fail");
+        found
+    }
+}
+
+impl Plan {
+    /// Whether a volatile function of a user is called in it.
+    pub fn calls_volatile(&self) -> bool {
+        let mut found = false;
+        look::plan(self, 0, &mut |node, _| calls(node, &mut found)).expect("looking does not fail");
+        found
+    }
+}
+
+fn calls(node: &Expr, found: &mut bool) -> Result<Descend> {
+    let is_volatile = |function: &UserFunction| function.volatility == Volatility::Volatile;
+    *found |= matches!(&node.kind, ExprKind::UserCall { function, .. } if is_volatile(function));
+    Ok(if *found { Descend::No } else { Descend::Yes })
+}
+
+impl Update {
+    /// What it computes for each row.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        let returned = self.returning.iter().flat_map(|returning| &returning.values);
+        self.assignments.iter().map(|assignment| &assignment.value).chain(returned).collect()
+    }
+}
+
+impl Delete {
+    /// What it computes for each row.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        self.returning.iter().flat_map(|returning| &returning.values).collect()
+    }
+}
+
+impl Insert {
+    /// What it computes for each row, besides its source.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        let returned = self.returning.iter().flat_map(|returning| &returning.values);
+        self.defaults.iter().map(|(_, default)| default).chain(returned).collect()
+    }
+}
+
+impl Returning {
+    /// Whether it shows a system column of the row.
+    pub fn has_system_columns(&self) -> bool {
+        let mut found = false;
+        for value in &self.values {
+            look::expr(value, 0, &mut |node, _| {
+                found = found || matches!(node.kind, ExprKind::System { .. });
+                Ok(if found { Descend::No } else { Descend::Yes })
+            })
+            .expect("looking does not fail");
+        }
         found
     }
 }

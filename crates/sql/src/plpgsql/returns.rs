@@ -29,7 +29,8 @@ impl Machine<'_, '_> {
     pub(super) fn return_next(&mut self, value: Option<&Expression>) -> Result<()> {
         let Some(value) = value else {
             let row = self.out_values();
-            return self.keep_row(row);
+            self.rows.push(row);
+            return Ok(());
         };
         let (value, from) = self.eval(value)?;
         let typed = self.row_type();
@@ -41,12 +42,6 @@ impl Machine<'_, '_> {
         } else {
             vec![self.convert(value, from, typed)?]
         };
-        self.keep_row(row)
-    }
-
-    /// One more row of the result.
-    fn keep_row(&mut self, row: Vec<Datum>) -> Result<()> {
-        self.kept.add(size_of::<Vec<Datum>>() + row.iter().map(Datum::weight).sum::<usize>())?;
         self.rows.push(row);
         Ok(())
     }
@@ -128,7 +123,7 @@ impl Machine<'_, '_> {
                     _ => value,
                 });
             }
-            self.keep_row(made)?;
+            self.rows.push(made);
         }
         self.row_count = count as i64;
         self.put_found(count > 0);

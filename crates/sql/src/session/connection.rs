@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use skew_store::Reads;
 
 use crate::budget::{Grant, Wish};
@@ -180,6 +180,7 @@ impl SessionState {
             notifications: Vec::new(),
             wrote: false,
             written: 0,
+            locked_rows: FxHashSet::default(),
         });
     }
 

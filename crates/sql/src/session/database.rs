@@ -69,6 +69,8 @@ pub(crate) struct State {
     pub(crate) again: FxHashMap<u32, Vec<u32>>,
     /// Rows whose keys running transactions, or others meanwhile, have changed: who did, and which row it is now.
     pub(crate) moved: FxHashMap<u32, (TxnId, u32)>,
+    /// Serializable transactions that are not READ ONLY; some of them may have ended.
+    pub(crate) serializable_writers: Vec<TxnId>,
     /// Keys of unique indexes that those who wait for another key are about to take.
     pub(crate) claims: FxHashMap<Owner, Vec<Claim>>,
     /// What functions were compiled to, from one guided run to the next: the runs of a client call the same ones.
@@ -156,6 +158,7 @@ impl Database {
             again: FxHashMap::default(),
             claims: FxHashMap::default(),
             moved: FxHashMap::default(),
+            serializable_writers: Vec::new(),
             log: None,
             shelf: None,
             gone: Vec::new(),

@@ -297,7 +297,10 @@ mod tests {
     use super::*;
 
     fn shown(name: &str, value: &str) -> String {
-        find(name).expect("a parameter").normalize(value).unwrap_or_else(|error| error.fields().message.clone())
+        find(name)
+            .expect("a parameter")
+            .normalize(value)
+            .map_or_else(|error| error.fields().message.clone(), |value| value)
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use skew_model::{Level, SessionId, TxnId};
 use skew_store::{Error as StoreError, Mark, Reads, Refusal};
 
@@ -95,6 +96,8 @@ pub(crate) struct Transaction {
     pub(crate) wrote: bool,
     /// About how many bytes it has written.
     pub(crate) written: usize,
+    /// Rows that it has locked by FOR UPDATE and its kind, by ON CONFLICT DO UPDATE, or to delete them.
+    pub(crate) locked_rows: FxHashSet<u32>,
 }
 
 /// A place to come back to.
@@ -132,6 +135,10 @@ impl Transaction {
         let id = state.store.begin(who.session, self.level, reads).map_err(|error| store_error(&error))?;
         state.choice.began(who.session.0);
         state.running.insert(id, who.owner);
+        if self.level == Level::Ser && !self.read_only {
+            state.serializable_writers.retain(|txn| state.running.contains_key(txn));
+            state.serializable_writers.push(id);
+        }
         self.id = Some(id);
         // Coming back to a savepoint from before keeps the transaction, and with it its snapshot.
         for savepoint in &mut self.savepoints {

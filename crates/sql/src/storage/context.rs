@@ -12,6 +12,7 @@ use crate::ir::{Change, LockStrength, LockWait, SystemColumn};
 use crate::session::Message;
 use crate::storage::World;
 use crate::storage::locks::{Asked, Duration, Mode, Resource};
+use crate::storage::versions::transaction_number;
 use crate::system::SystemTable;
 use crate::types::{Datum, Type, Typed};
 
@@ -40,8 +41,10 @@ impl Context for World<'_> {
         Ok(match column {
             SystemColumn::TableOid => Datum::Int(row.table.into()),
             SystemColumn::Ctid => Datum::text(format!("({},{})", row.key >> 8, (row.key & 0xff) + 1)),
-            SystemColumn::Xmin | SystemColumn::Xmax | SystemColumn::Cmin | SystemColumn::Cmax => {
-                return Err(SqlError::unsupported("the system columns xmin, xmax, cmin and cmax"));
+            SystemColumn::Xmin => self.writer_of_row(row)?,
+            SystemColumn::Xmax => self.locker_of_row(row)?,
+            SystemColumn::Cmin | SystemColumn::Cmax => {
+                return Err(SqlError::unsupported("the system columns cmin and cmax"));
             }
         })
     }
@@ -136,7 +139,7 @@ impl Env for World<'_> {
                 Datum::array(Type::INT4, blockers.into_iter().map(|pid| Datum::Int(pid.into())).collect())
             }
             Question::TriggerDepth => Datum::Int(self.trigger_depth as i64),
-            Question::TransactionId => Datum::Int(i64::from(self.txn()?.0) + 700),
+            Question::TransactionId => transaction_number(self.txn()?),
             Question::NextValue(sequence) => Datum::Int(self.next_value(sequence)?),
             Question::CurrentValue(sequence) => Datum::Int(self.current_value(sequence)?),
             Question::SetValue { sequence, value, called } => Datum::Int(self.set_value(sequence, value, called)?),

@@ -12,6 +12,7 @@
 //! - [`write`]: inserting, changing and deleting rows with their index entries
 //! - `again`: rows with the key of a deleted one
 //! - [`look`]: the committed state, for constraints
+//! - `versions`: `xmin` and `xmax`
 
 mod again;
 pub(crate) mod context;
@@ -19,6 +20,7 @@ pub mod locks;
 pub(crate) mod look;
 pub(crate) mod rows;
 pub(crate) mod table;
+mod versions;
 pub(crate) mod world;
 pub(crate) mod write;
 

@@ -18,7 +18,7 @@ use crate::plpgsql::Site;
 use crate::session::conflict::concurrent_update;
 use crate::session::connection::SessionState;
 use crate::session::database::Held;
-use crate::session::transaction::{deadlock, store_error};
+use crate::session::transaction::{Transaction, deadlock, store_error};
 use crate::session::{ChoiceKind, DeadlockCheck};
 use crate::storage::locks::{self, Asked, Mode, Owner, Resource, TableMode};
 use crate::storage::look::Stake;
@@ -46,6 +46,7 @@ pub(crate) struct View {
     seen_across: LooksAt,
     looks_at: LooksAt,
     disturbed: FxHashSet<u32>,
+    changed_rows: FxHashSet<u32>,
     /// Where it stands in the store, if it has begun there.
     statement: Option<Suspended>,
 }
@@ -103,6 +104,8 @@ pub(crate) struct World<'a> {
     pub(crate) looks_at: LooksAt,
     /// Rows that functions have changed which the statement has called.
     pub(crate) disturbed: FxHashSet<u32>,
+    /// Rows that a part of the statement has changed: another part that comes to them later leaves them alone.
+    pub(crate) changed_rows: FxHashSet<u32>,
     /// The statements around: they go on when the functions that they have called return.
     pub(crate) around: Vec<View>,
     /// Where the bodies stand that have called what runs now, for contexts.
@@ -138,6 +141,7 @@ impl<'a> World<'a> {
             found_by: FxHashMap::default(),
             looks_at: LooksAt::default(),
             disturbed: FxHashSet::default(),
+            changed_rows: FxHashSet::default(),
             around: Vec::new(),
             sites: Vec::new(),
             returned: Vec::new(),
@@ -151,6 +155,7 @@ impl<'a> World<'a> {
 
     /// The operations that follow are a new statement: of the transaction, and for the cache.
     pub(crate) fn begin_statement(&mut self, text: &Arc<str>) -> Result<()> {
+        self.wait_for_safe_snapshot()?;
         let txn = self.txn()?;
         self.db.store.statement(txn).map_err(|error| store_error(&error))?;
         let number = self.db.store.statement_number(txn).map_err(|error| store_error(&error))?;
@@ -159,6 +164,7 @@ impl<'a> World<'a> {
         self.seen_across = LooksAt::default();
         self.looks_at = LooksAt::default();
         self.disturbed.clear();
+        self.changed_rows.clear();
         Ok(())
     }
 
@@ -250,6 +256,7 @@ impl<'a> World<'a> {
             seen_across: std::mem::take(&mut self.seen_across),
             looks_at: std::mem::take(&mut self.looks_at),
             disturbed: std::mem::take(&mut self.disturbed),
+            changed_rows: std::mem::take(&mut self.changed_rows),
         };
         self.around.push(view);
     }
@@ -268,6 +275,7 @@ impl<'a> World<'a> {
         self.seen_across = view.seen_across;
         self.looks_at = view.looks_at;
         self.disturbed = view.disturbed;
+        self.changed_rows = view.changed_rows;
     }
 
     /// The statements around go on to see what they would have seen: before a row of a table that they look at changes,
@@ -437,6 +445,40 @@ impl<'a> World<'a> {
         self.wait_until(|db| db.locks.ask(owner, resource, mode, duration))
     }
 
+    /// SERIALIZABLE READ ONLY DEFERRABLE, as PostgreSQL does it: waits for the serializable transactions that are writing
+    /// when the snapshot is taken. If one of them turns out to come before what the snapshot shows, the next snapshot is
+    /// tried; else no anomaly can involve the transaction, and it is never refused.
+    fn wait_for_safe_snapshot(&mut self) -> Result<()> {
+        let is_postgres = self.db.options.choice == ChoiceKind::Postgres;
+        let waits = |own: &Transaction| own.id.is_none() && own.level == Level::Ser && own.read_only && own.deferrable;
+        if !is_postgres || !self.session.transaction.as_ref().is_some_and(waits) {
+            return Ok(());
+        }
+        loop {
+            let txn = self.txn()?;
+            self.db.store.statement(txn).map_err(|error| store_error(&error))?;
+            let writers = self.db.serializable_writers.clone();
+            let owner = self.owner();
+            self.wait_until(|db| {
+                let mut owners: Vec<Owner> = writers.iter().filter_map(|txn| db.running.get(txn).copied()).collect();
+                owners.retain(|other| *other != owner);
+                if owners.is_empty() {
+                    db.locks.stop_waiting(owner);
+                    return Asked::Granted;
+                }
+                db.locks.wait_for(owner, owners)
+            })?;
+            if !writers.iter().any(|writer| self.db.store.is_before_snapshot(txn, *writer)) {
+                return Ok(());
+            }
+            self.db.running.remove(&txn);
+            self.db.store.rollback(txn).map_err(|error| store_error(&error))?;
+            if let Some(transaction) = &mut self.session.transaction {
+                transaction.id = None;
+            }
+        }
+    }
+
     /// Waits until nothing of this is at stake any more.
     pub(crate) fn wait_for_stakes(&mut self, stakes: &[Stake]) -> Result<()> {
         let owner = self.owner();
@@ -520,7 +562,6 @@ impl<'a> World<'a> {
 
     /// An error if the statement was cancelled or took too long, looked at every now and then.
     pub(crate) fn check(&mut self) -> Result<()> {
-        budget::verdict()?;
         self.steps = self.steps.wrapping_add(1);
         if self.steps.is_multiple_of(256) {
             self.interrupted()?;

@@ -124,6 +124,21 @@ fn own_specs_print_what_postgres_prints() {
     assert!(tally.identical == tally.permutations, "{}", tally.differences);
 }
 
+/// Where reads are as weak as their levels allow, every permutation comes to its end too.
+#[test]
+fn own_specs_end_on_the_weak_database() {
+    if std::env::var_os("SKEW_TEST_POSTGRES").is_some() {
+        return;
+    }
+    for path in specs_in(&own_specs()) {
+        let spec = Spec::parse(&read(&path)).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+        let target = Target::with(crate::target::settings());
+        if let Err(why) = run_spec(&spec, &target) {
+            panic!("{}: {why}", path.display());
+        }
+    }
+}
+
 #[test]
 fn specs_of_postgres_print_what_postgres_prints() {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/isolation/postgres-specs");

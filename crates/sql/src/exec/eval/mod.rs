@@ -11,7 +11,6 @@ pub(crate) use compare::{RowComparison, Verdict};
 
 use std::sync::Arc;
 
-use crate::budget::Charge;
 use crate::error::Result;
 use crate::exec::run::internal;
 use crate::exec::{Context, Run, Slot, Tuple};
@@ -90,14 +89,8 @@ impl<'p> Run<'p> {
     /// The values of several expressions.
     pub(crate) fn eval_all(&mut self, cx: &mut dyn Context, exprs: &'p [Expr], tuple: &Tuple) -> Result<Vec<Datum>> {
         let mut values = Vec::with_capacity(exprs.len());
-        // Large values count while others are made beside them.
-        let mut large = Charge::default();
         for expr in exprs {
-            let value = self.eval(cx, expr, tuple)?;
-            if value.is_large() {
-                large.add(value.weight())?;
-            }
-            values.push(value);
+            values.push(self.eval(cx, expr, tuple)?);
         }
         Ok(values)
     }
