@@ -1,10 +1,9 @@
 //! SQL and PL/pgSQL over the weak store: a statement reads exactly the cells that it needs.
 //!
 //! In reading order:
-//! - [`error`]: what goes wrong, with its SQLSTATE
+//! - [`error`], [`parse`]: from [`skew_syntax`]: what goes wrong, with its SQLSTATE; text → syntax tree
 //! - [`types`]: PostgreSQL's types, their values, text and binary formats, casts
 //! - [`catalog`]: what a database knows about its tables, types, functions
-//! - [`parse`]: text → syntax tree, PL/pgSQL included
 //! - [`functions`]: operators, functions, aggregates, and how a call finds its overload
 //! - [`system`]: the tables of `pg_catalog` and `information_schema`
 //! - [`ir`]: what a bound statement is
@@ -20,15 +19,12 @@
 
 pub mod app;
 pub mod bind;
-mod budget;
 pub mod catalog;
 pub mod change;
-pub mod error;
 pub mod exec;
 pub mod explore;
 pub mod functions;
 pub mod ir;
-pub mod parse;
 pub mod plan;
 pub mod plpgsql;
 pub mod schema;
@@ -37,3 +33,6 @@ pub mod session;
 pub mod storage;
 pub mod system;
 pub mod types;
+
+pub(crate) use skew_syntax::budget;
+pub use skew_syntax::{error, parse};

@@ -3,7 +3,7 @@
 use crate::parse::ast;
 
 use super::*;
-use crate::ir::{FrameExclude, LockStrength, LockWait};
+use crate::parse::ast::{FrameExclude, LockStrength, LockWait};
 
 /// The statement as text again.
 fn shown(sql: &str) -> String {

@@ -415,7 +415,7 @@ impl Cursor<'_> {
     }
 
     /// The direction of FETCH; one row if none is said.
-    pub(crate) fn direction(&mut self) -> Result<Direction> {
+    pub fn direction(&mut self) -> Result<Direction> {
         let fixed = match self.keyword() {
             K::Next => Some(Direction::Forward(1)),
             K::Prior => Some(Direction::Forward(-1)),

@@ -79,7 +79,7 @@ impl Keyword {
 }
 
 /// All keywords with their uses, in alphabetical order.
-pub(crate) fn all() -> impl Iterator<Item = (&'static str, Class, Label)> {
+pub fn all() -> impl Iterator<Item = (&'static str, Class, Label)> {
     WORDS.iter().map(|(text, _, class, label)| (*text, *class, *label))
 }
 

@@ -12,7 +12,7 @@ use crate::parse::literal;
 use crate::parse::token::{Kind, Token};
 
 /// A place in the tokens of a text.
-pub(crate) struct Cursor<'a> {
+pub struct Cursor<'a> {
     /// The text.
     pub text: &'a str,
     tokens: Vec<Token>,

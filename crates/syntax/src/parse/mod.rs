@@ -17,7 +17,7 @@ mod call;
 mod change;
 mod copy;
 mod create;
-pub(crate) mod cursor;
+pub mod cursor;
 mod expr;
 mod from;
 mod function;
@@ -137,7 +137,7 @@ pub fn data_type(text: &str) -> Result<ast::DataType> {
 
 impl Cursor<'_> {
     /// A statement.
-    pub(crate) fn statement(&mut self) -> Result<Statement> {
+    pub fn statement(&mut self) -> Result<Statement> {
         match self.kind() {
             Kind::LeftParen => self.rows(),
             Kind::Word(keyword) => self.deeper(|cursor| cursor.statement_of(keyword)),

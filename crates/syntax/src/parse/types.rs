@@ -16,7 +16,7 @@ impl Cursor<'_> {
     }
 
     /// A type of a signature or a variable.
-    pub(crate) fn type_name(&mut self) -> Result<TypeName> {
+    pub fn type_name(&mut self) -> Result<TypeName> {
         let set = self.accept_word(K::Setof);
         let one = self.one_type()?;
         Ok(if set { TypeName::SetOf(Box::new(one)) } else { one })

@@ -14,7 +14,7 @@ use crate::parse::token::Kind;
 
 impl Cursor<'_> {
     /// A query, or a change of rows, maybe with WITH.
-    pub(crate) fn query_or_change(&mut self) -> Result<Box<Statement>> {
+    pub fn query_or_change(&mut self) -> Result<Box<Statement>> {
         if self.keyword() != K::With {
             return match self.keyword() {
                 K::Insert | K::Update | K::Delete | K::Merge => self.change(),

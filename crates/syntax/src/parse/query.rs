@@ -18,7 +18,7 @@ pub(super) fn continues(keyword: K) -> bool {
 
 impl Cursor<'_> {
     /// A query, without parentheses around it.
-    pub(crate) fn query(&mut self) -> Result<Box<Query>> {
+    pub fn query(&mut self) -> Result<Box<Query>> {
         self.deeper(|cursor| {
             let with = cursor.with()?;
             cursor.query_after(with)

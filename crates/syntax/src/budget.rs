@@ -25,40 +25,43 @@ const LEVEL_BYTES: usize = 4 << 10;
 const CALLS_BYTES: usize = 32 << 20;
 
 /// What another thread wants a running statement to do.
-#[derive(Clone, Debug)]
-pub(crate) struct Wish(Arc<AtomicU8>);
+#[derive(Clone, Default, Debug)]
+pub struct Wish(Arc<AtomicU8>);
 
+/// The default.
 const GO_ON: u8 = 0;
 const CANCEL: u8 = 1;
 const TERMINATE: u8 = 2;
 const LOST: u8 = 3;
 
 impl Wish {
-    pub(crate) fn new() -> Wish {
-        Wish(Arc::new(AtomicU8::new(GO_ON)))
+    /// That the statement goes on.
+    pub fn new() -> Wish {
+        Wish::default()
     }
 
     /// The statement is to stop (57014).
-    pub(crate) fn cancel(&self) {
+    pub fn cancel(&self) {
         let _ = self.0.compare_exchange(GO_ON, CANCEL, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// The client has gone (08006).
-    pub(crate) fn lose(&self) {
+    pub fn lose(&self) {
         let _ = self.0.compare_exchange(GO_ON, LOST, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// The connection is to end (57P01).
-    pub(crate) fn terminate(&self) {
+    pub fn terminate(&self) {
         self.0.store(TERMINATE, Ordering::Relaxed);
     }
 
-    pub(crate) fn is_terminated(&self) -> bool {
+    /// Whether the connection is to end.
+    pub fn is_terminated(&self) -> bool {
         self.0.load(Ordering::Relaxed) == TERMINATE
     }
 
     /// A new statement is not stopped by what was meant for the last one.
-    pub(crate) fn forget(&self) {
+    pub fn forget(&self) {
         let _ = self.0.compare_exchange(CANCEL, GO_ON, Ordering::Relaxed, Ordering::Relaxed);
     }
 
@@ -76,12 +79,15 @@ impl Wish {
 }
 
 /// What a statement is granted.
-pub(crate) struct Grant {
-    pub(crate) wish: Wish,
-    pub(crate) deadline: Option<Instant>,
-    pub(crate) memory_bytes: usize,
+pub struct Grant {
+    /// What other threads want of it.
+    pub wish: Wish,
+    /// When it has to be done.
+    pub deadline: Option<Instant>,
+    /// The memory of the values that it keeps.
+    pub memory_bytes: usize,
     /// The whole stack of the thread; part of it stays for what cannot be stopped in the middle.
-    pub(crate) stack_bytes: usize,
+    pub stack_bytes: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -106,7 +112,7 @@ thread_local! {
 
 /// A budget that has begun. Dropped, the one around it counts again.
 #[must_use]
-pub(crate) struct Active {
+pub struct Active {
     /// `None`: the one around it has never stopped to count.
     before: Option<(Budget, Option<Wish>)>,
 }
@@ -121,7 +127,7 @@ impl Drop for Active {
 }
 
 /// The statement that begins here is allowed to use this.
-pub(crate) fn begin(grant: Grant) -> Active {
+pub fn begin(grant: Grant) -> Active {
     let before = BUDGET.get();
     // A statement within another one has the stack that is left.
     let (stack_base, stack_bytes) = match before.stack_bytes {
@@ -136,7 +142,7 @@ pub(crate) fn begin(grant: Grant) -> Active {
 }
 
 /// Begins a budget of nothing but the default stack, unless one has begun: for parsers that are called by themselves.
-pub(crate) fn begin_alone() -> Active {
+pub fn begin_alone() -> Active {
     let before = BUDGET.get();
     if before.stack_bytes > 0 {
         return Active { before: None };
@@ -146,12 +152,12 @@ pub(crate) fn begin_alone() -> Active {
 }
 
 /// When the running statement is late.
-pub(crate) fn deadline() -> Option<Instant> {
+pub fn deadline() -> Option<Instant> {
     BUDGET.get().deadline
 }
 
 /// An error if the statement was cancelled or is late.
-pub(crate) fn check() -> Result<()> {
+pub fn check() -> Result<()> {
     WISH.with_borrow(|wish| wish.as_ref().map_or(Ok(()), Wish::check))?;
     if deadline().is_some_and(|deadline| Instant::now() >= deadline) {
         return Err(SqlError::new(SqlState::QUERY_CANCELED, "canceling statement due to statement timeout"));
@@ -161,7 +167,7 @@ pub(crate) fn check() -> Result<()> {
 
 /// Counts work, and now and then [checks](check).
 #[inline]
-pub(crate) fn step(work: usize) -> Result<()> {
+pub fn step(work: usize) -> Result<()> {
     let left = WORK_LEFT.get();
     if left > work {
         WORK_LEFT.set(left - work);
@@ -178,7 +184,7 @@ pub(crate) fn step(work: usize) -> Result<()> {
 /// with whatever it has, and [`verdict`] makes an error of it before anything comes of that.
 #[inline]
 #[must_use]
-pub(crate) fn is_over(work: usize) -> bool {
+pub fn is_over(work: usize) -> bool {
     let is_over = step(work).is_err();
     if is_over {
         GAVE_UP.set(true);
@@ -188,7 +194,7 @@ pub(crate) fn is_over(work: usize) -> bool {
 
 /// An error if a computation was given up. Asked after every function and at the end of every statement.
 #[inline]
-pub(crate) fn verdict() -> Result<()> {
+pub fn verdict() -> Result<()> {
     if !GAVE_UP.get() {
         return Ok(());
     }
@@ -197,7 +203,7 @@ pub(crate) fn verdict() -> Result<()> {
 }
 
 /// An error unless so many more bytes can be kept.
-pub(crate) fn fits(bytes: usize) -> Result<()> {
+pub fn fits(bytes: usize) -> Result<()> {
     let budget = BUDGET.get();
     if bytes <= budget.memory_limit.saturating_sub(budget.memory_used) {
         return Ok(());
@@ -210,11 +216,11 @@ pub(crate) fn fits(bytes: usize) -> Result<()> {
 
 /// Memory that is counted as long as this lives.
 #[derive(Default, Debug)]
-pub(crate) struct Charge(usize);
+pub struct Charge(usize);
 
 impl Charge {
     /// Counts more.
-    pub(crate) fn add(&mut self, bytes: usize) -> Result<()> {
+    pub fn add(&mut self, bytes: usize) -> Result<()> {
         fits(bytes)?;
         let budget = BUDGET.get();
         BUDGET.set(Budget { memory_used: budget.memory_used + bytes, ..budget });
@@ -223,7 +229,7 @@ impl Charge {
     }
 
     /// Counts less.
-    pub(crate) fn take_back(&mut self, bytes: usize) {
+    pub fn take_back(&mut self, bytes: usize) {
         let bytes = bytes.min(self.0);
         self.0 -= bytes;
         let budget = BUDGET.get();
@@ -240,7 +246,7 @@ impl Drop for Charge {
 /// How much of the stack something is allowed to reach into. What parses or binds makes trees that later steps walk, with
 /// more stack per level perhaps, and without looking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Share {
+pub enum Share {
     /// Making trees: five eighths.
     Trees,
     /// Running them, and what they call: half.
@@ -252,7 +258,7 @@ pub(crate) enum Share {
 
 /// Before a recursion: an error if the stack's share is used up.
 #[inline]
-pub(crate) fn deeper(share: Share) -> Result<()> {
+pub fn deeper(share: Share) -> Result<()> {
     let budget = BUDGET.get();
     let allowed = match share {
         Share::Trees => budget.stack_bytes / 8 * 5,
@@ -267,13 +273,13 @@ pub(crate) fn deeper(share: Share) -> Result<()> {
 
 /// An error if a tree of so many levels cannot be walked: a chain of operators leans to the left, and is made without a
 /// recursion.
-pub(crate) fn chain(levels: usize) -> Result<()> {
+pub fn chain(levels: usize) -> Result<()> {
     let most = BUDGET.get().stack_bytes.max(DEFAULT_STACK_BYTES) / LEVEL_BYTES;
     if levels <= most { Ok(()) } else { Err(too_deep()) }
 }
 
 /// The error of a statement that is nested too deeply.
-pub(crate) fn too_deep() -> SqlError {
+pub fn too_deep() -> SqlError {
     SqlError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded")
         .hint("Expressions, queries or function calls are nested too deeply, or without an end.")
 }

@@ -11,8 +11,7 @@ use crate::parse::grant::{Grant, RoleChange};
 pub enum Statement {
     /// Nothing but white space and comments.
     Empty,
-    /// SELECT, VALUES, TABLE, INSERT, UPDATE, DELETE, MERGE. See [`crate::parse::extra`] for what the tree says in its own
-    /// way.
+    /// SELECT, VALUES, TABLE, INSERT, UPDATE, DELETE, MERGE.
     Sql(Box<ast::Statement>),
     /// CREATE, ALTER, DROP, COMMENT, TRUNCATE: what changes the schema.
     Schema(Box<Ddl>),

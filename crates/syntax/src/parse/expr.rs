@@ -207,7 +207,7 @@ impl Cursor<'_> {
     }
 
     /// A name that may be that of anything, like a collation's.
-    pub(crate) fn any_name(&mut self) -> Result<crate::parse::ast::ObjectName> {
+    pub fn any_name(&mut self) -> Result<crate::parse::ast::ObjectName> {
         let first = self.label()?;
         self.qualified(first)
     }

@@ -1,0 +1,10 @@
+//! SQL text to syntax trees, without knowing what a name means.
+//!
+//! In reading order:
+//! - [`error`]: what goes wrong, with its SQLSTATE
+//! - [`budget`]: what a statement is allowed to use: time, memory, stack
+//! - [`parse`]: text → syntax tree, which prints as SQL again
+
+pub mod budget;
+pub mod error;
+pub mod parse;
