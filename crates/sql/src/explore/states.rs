@@ -110,8 +110,8 @@ impl States {
     /// Looks at what is committed now.
     fn look(&mut self, database: &Database, app: &App, watch: &Watch) -> Result<()> {
         let name = names(&database.history()).pop().unwrap_or_default();
-        if !self.known.contains_key(&name) {
-            self.known.insert(name, judge(database, app, watch)?);
+        if let std::collections::btree_map::Entry::Vacant(place) = self.known.entry(name) {
+            place.insert(judge(database, app, watch)?);
         }
         Ok(())
     }

@@ -297,10 +297,7 @@ mod tests {
     use super::*;
 
     fn shown(name: &str, value: &str) -> String {
-        find(name)
-            .expect("a parameter")
-            .normalize(value)
-            .map_or_else(|error| error.fields().message.clone(), |value| value)
+        find(name).expect("a parameter").normalize(value).unwrap_or_else(|error| error.fields().message.clone())
     }
 
     #[test]

@@ -233,8 +233,7 @@ pub(crate) fn as_json(text: &str) -> Result<String> {
         crate::types::json::quote(&mut out, text);
         out
     };
-    let pair = |(key, value): (&str, Option<&str>)| {
-        format!("{}: {}", quoted(key), value.map_or("null".to_owned(), |value| quoted(value)))
-    };
+    let pair =
+        |(key, value): (&str, Option<&str>)| format!("{}: {}", quoted(key), value.map_or("null".to_owned(), &quoted));
     Ok(format!("{{{}}}", Pairs::parse(text)?.iter().map(pair).collect::<Vec<_>>().join(", ")))
 }
