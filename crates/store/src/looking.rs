@@ -113,6 +113,11 @@ impl<V: Clone> Store<V> {
         Some(running.reads[last].source).filter(|&source| source != INIT).map(TxnId)
     }
 
+    /// Whether a transaction has committed.
+    pub fn has_committed(&self, txn: TxnId) -> bool {
+        self.state(txn.0) == State::Committed
+    }
+
     /// Whether a transaction that has committed comes before the state that an open one looks at, which does not show it.
     pub fn is_before_snapshot(&self, reader: TxnId, other: TxnId) -> bool {
         other.0 >= self.engine.base

@@ -261,7 +261,7 @@ impl World<'_> {
     }
 
     /// Whether somebody has committed a version of a cell since the transaction's snapshot.
-    pub(super) fn changed_since_snapshot(&mut self, key: u32) -> Result<bool> {
+    pub(crate) fn changed_since_snapshot(&mut self, key: u32) -> Result<bool> {
         let txn = self.txn()?;
         self.db.store.changed_since_snapshot(txn, Key(key)).map_err(|error| store_error(&error))
     }

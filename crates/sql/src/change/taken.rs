@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use skew_model::{Key, Level};
+use skew_store::Moment;
 
-use crate::error::{SqlError, SqlState};
+use crate::error::SqlError;
 use crate::exec::RowRef;
 use crate::session::ChoiceKind;
+use crate::session::conflict::dependencies;
 use crate::session::transaction::store_error;
 use crate::storage::World;
 use crate::storage::table::{BoundIndex, BoundKey, BoundTable};
@@ -22,7 +24,14 @@ impl World<'_> {
         row: RowRef,
         values: &[Datum],
     ) -> SqlError {
-        if !matches!(self.level(), Level::Ser | Level::Sser) || self.db.options.choice == ChoiceKind::Postgres {
+        if self.db.options.choice == ChoiceKind::Postgres {
+            return match self.have_both_looked(bound, index, row, values) {
+                Ok(true) => dependencies(Moment::Write),
+                Ok(false) => self.duplicate(bound, index, values),
+                Err(error) => error,
+            };
+        }
+        if !matches!(self.level(), Level::Ser | Level::Sser) {
             return self.duplicate(bound, index, values);
         }
         let table = bound.table();
@@ -39,11 +48,7 @@ impl World<'_> {
         });
         match may_be_seen {
             Ok(true) => self.duplicate(bound, index, values),
-            Ok(false) => {
-                let message = "could not serialize access due to read/write dependencies among transactions";
-                SqlError::new(SqlState::SERIALIZATION_FAILURE, message)
-                    .hint("The transaction might succeed if retried.")
-            }
+            Ok(false) => dependencies(Moment::Write),
             Err(error) => error,
         }
     }

@@ -134,6 +134,9 @@ impl Transaction {
         }
         let id = state.store.begin(who.session, self.level, reads).map_err(|error| store_error(&error))?;
         state.choice.began(who.session.0);
+        if state.running.is_empty() {
+            state.serializable_looks.clear();
+        }
         state.running.insert(id, who.owner);
         if self.level == Level::Ser && !self.read_only {
             state.serializable_writers.retain(|txn| state.running.contains_key(txn));

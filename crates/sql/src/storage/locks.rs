@@ -335,17 +335,23 @@ impl Locks {
             else {
                 continue;
             };
-            let Some(entry) = self.entries.get_mut(&resource) else { continue };
+            let Some(entry) = self.entries.get(&resource) else { continue };
             if entry.holds.iter().any(|hold| hold.owner == blocker && hold.mode.conflicts(mode)) {
                 continue;
             }
             let before = entry.queue.clone();
             let place = |owner: Owner| before.iter().position(|(queued, _)| *queued == owner);
             let (Some(from), Some(to)) = (place(waiter), place(blocker)) else { continue };
-            let moved = entry.queue.remove(from);
-            entry.queue.insert(to.min(from), moved);
-            if before.iter().all(|(queued, _)| !self.is_in_deadlock(*queued)) {
-                return true;
+            // Right before the one that is in the way; or before all that are.
+            let first = before.iter().position(|(_, asked)| asked.conflicts(mode)).unwrap_or(to);
+            for to in [to, first] {
+                let Some(entry) = self.entries.get_mut(&resource) else { break };
+                entry.queue.clone_from(&before);
+                let moved = entry.queue.remove(from);
+                entry.queue.insert(to.min(from), moved);
+                if before.iter().all(|(queued, _)| !self.is_in_deadlock(*queued)) {
+                    return true;
+                }
             }
             if let Some(entry) = self.entries.get_mut(&resource) {
                 entry.queue = before;

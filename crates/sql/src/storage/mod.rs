@@ -12,6 +12,7 @@
 //! - [`write`]: inserting, changing and deleting rows with their index entries
 //! - `again`: rows with the key of a deleted one
 //! - [`look`]: the committed state, for constraints
+//! - `serializable`: where serializable transactions have looked
 //! - `versions`: `xmin` and `xmax`
 
 mod again;
@@ -19,6 +20,7 @@ pub(crate) mod context;
 pub mod locks;
 pub(crate) mod look;
 pub(crate) mod rows;
+pub(crate) mod serializable;
 pub(crate) mod table;
 mod versions;
 pub(crate) mod world;

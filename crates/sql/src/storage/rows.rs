@@ -181,6 +181,8 @@ impl World<'_> {
             // One row: its existence cell is read, there or not. Nothing else could appear.
             let bytes = self.encode_key(table, index, equal)?;
             let key = self.row_at(table, &bytes);
+            let to = after(bytes.clone()).map_or(Bound::Unbounded, Bound::Excluded);
+            self.remember_look(table.space, &Range { from: Bound::Included(bytes), to })?;
             cursor.candidates.push((RowRef::seen(oid, key), None));
             cursor.candidates.extend(self.rows_again(key).into_iter().map(|key| (RowRef::seen(oid, key), None)));
             return Ok(());
@@ -211,6 +213,7 @@ impl World<'_> {
     /// The keys of a range, which the statement has looked at from now on, and the number of this look.
     fn note(&mut self, space: Space, range: &Range) -> Result<(Vec<Key>, usize)> {
         let txn = self.txn()?;
+        self.remember_look(space, range)?;
         let (from, to) = (as_slice(&range.from), as_slice(&range.to));
         let keys = self.db.store.range(space, from, to).collect();
         let noted = self.db.store.note_range(txn, space, from, to);

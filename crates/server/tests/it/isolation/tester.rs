@@ -12,8 +12,8 @@ use crate::target::Target;
 
 /// How long the runner waits for an answer before it asks whether the session waits for a lock.
 const POLL: Duration = Duration::from_millis(10);
-/// A step that neither finishes nor waits for another session for so long hangs.
-const MAX_STEP: Duration = Duration::from_secs(30);
+/// A step that neither finishes nor waits for another session for so long hangs. A set-up inserts a million rows.
+const MAX_STEP: Duration = Duration::from_secs(120);
 
 /// What a permutation printed.
 pub(crate) struct Printed {
