@@ -9,6 +9,7 @@
 //! around: a query in FROM ([`Plan::Subquery`]) or a common table expression has the same `up`s as the plan it is in.
 
 mod below;
+pub mod current;
 pub mod outward;
 pub mod print;
 pub mod same;
@@ -422,6 +423,34 @@ pub enum Plan {
     },
     /// The rows that a data-changing statement returns. One slot of values.
     Change(Box<Change>),
+    /// Only in queries that the catalog keeps: see [`Stored`]. [`current`] takes these nodes out before a query is used.
+    Stored(Box<Stored>),
+}
+
+/// What a query of the catalog has in addition: views by their number, so that a view that is replaced is replaced
+/// everywhere, and how FROM was written, so that the query can be shown again.
+#[derive(Clone, Debug)]
+pub enum Stored {
+    /// The rows of a view, materialized or not. One slot.
+    View(Oid),
+    /// An item of FROM, with what was written about it.
+    Item {
+        /// The item.
+        input: Plan,
+        /// The alias, if there is one.
+        alias: Option<Arc<str>>,
+        /// The names of its columns, if the alias gives any.
+        columns: Vec<Arc<str>>,
+    },
+    /// A join with USING these columns.
+    Using {
+        /// The join.
+        input: Plan,
+        /// The columns.
+        columns: Vec<Arc<str>>,
+    },
+    /// Items of FROM with a comma between them, which are joined.
+    Listed(Plan),
 }
 
 /// The rows of a table.

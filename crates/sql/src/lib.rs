@@ -7,7 +7,7 @@
 //! - [`functions`]: operators, functions, aggregates, and how a call finds its overload
 //! - [`system`]: the tables of `pg_catalog` and `information_schema`
 //! - [`ir`]: what a bound statement is
-//! - [`bind`]: syntax tree → IR, against a catalog
+//! - [`bind`]: syntax tree → IR, against a catalog; `deparse`: IR that the catalog keeps → text
 //! - [`plan`]: IR → IR that looks at fewer rows
 //! - [`exec`]: IR → rows, over the store
 //! - [`storage`]: tables over the store, locks; [`change`]: INSERT, UPDATE, DELETE, MERGE and constraints
@@ -21,6 +21,7 @@ pub mod app;
 pub mod bind;
 pub mod catalog;
 pub mod change;
+mod deparse;
 pub mod exec;
 pub mod explore;
 pub mod functions;

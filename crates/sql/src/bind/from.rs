@@ -14,7 +14,7 @@ use crate::bind::with::Forbidding;
 use crate::catalog::{Relation, RelationKind, View};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions;
-use crate::ir::{Access, ColumnRef, Expr, ExprKind, Join, JoinKind, Plan, Query, Scan};
+use crate::ir::{Access, ColumnRef, Expr, ExprKind, Join, JoinKind, Plan, Query, Scan, Stored, current};
 use crate::system::SystemTable;
 use crate::types::{Datum, Type, Typed};
 
@@ -68,7 +68,9 @@ impl<'a> Binder<'a> {
                     let (left, right, lateral) =
                         self.beside(left, is_lateral(table), |binder| binder.table_with_joins(table))?;
                     check_names(&left, &right)?;
-                    combine(left, right, JoinKind::Inner, lateral)
+                    let mut both = combine(left, right, JoinKind::Inner, lateral);
+                    self.note(&mut both, Stored::Listed);
+                    both
                 }
             });
         }
@@ -208,6 +210,8 @@ impl<'a> Binder<'a> {
         joined.merged = Some(merged);
         if let Some(condition) = all_of(conditions) {
             set_condition(&mut joined.plan, condition);
+            let columns = names.iter().map(|name| Arc::from(&**name)).collect();
+            self.note(&mut joined, |input| Stored::Using { input, columns });
         }
         Ok(joined)
     }
@@ -231,13 +235,19 @@ impl<'a> Binder<'a> {
                 let qualified = qualified(name)?;
                 let located = |binder: &Self, error| binder.at(name.span(), error);
                 let from = self.named_from(&qualified).map_err(|error| located(self, error))?;
-                aliased(from, alias.as_ref())
+                let mut from = aliased(from, alias.as_ref())?;
+                self.note_item(&mut from, alias.as_ref());
+                Ok(from)
             }
             TableFactor::Derived { lateral, subquery, alias } => self.derived(*lateral, subquery, alias.as_ref()),
             TableFactor::NestedJoin { table_with_joins, alias } => {
                 let from = self.table_with_joins(table_with_joins)?;
                 match alias {
-                    Some(alias) => join_alias(from, alias),
+                    Some(alias) => {
+                        let mut from = join_alias(from, alias)?;
+                        self.note_item(&mut from, Some(alias));
+                        Ok(from)
+                    }
                     None => Ok(from),
                 }
             }
@@ -247,6 +257,19 @@ impl<'a> Binder<'a> {
             TableFactor::RowsFrom { calls, with_ordinality, alias, .. } => {
                 self.function_scan(calls, *with_ordinality, alias.as_ref())
             }
+        }
+    }
+
+    /// Notes what was written about an item of FROM, where that is kept.
+    pub(super) fn note_item(&self, from: &mut From<'a>, alias: Option<&ast::TableAlias>) {
+        let columns = alias.into_iter().flat_map(|alias| &alias.columns).map(|column| name(&column.name)).collect();
+        let alias = alias.map(|alias| name(&alias.name));
+        self.note(from, |input| Stored::Item { input, alias, columns });
+    }
+
+    fn note(&self, from: &mut From<'a>, note: impl FnOnce(Plan) -> Stored) {
+        if self.storing {
+            from.plan = Plan::Stored(Box::new(note(std::mem::replace(&mut from.plan, Plan::One))));
         }
     }
 
@@ -267,7 +290,13 @@ impl<'a> Binder<'a> {
         match &relation.kind {
             RelationKind::Table(table) => Ok(table_from(relation, relation.oid, table)),
             RelationKind::View(view) => match view.materialized.and_then(|oid| Some((oid, self.catalog.table(oid)?))) {
-                Some((oid, table)) => Ok(table_from(relation, oid, table)),
+                Some((oid, table)) => {
+                    let mut from = table_from(relation, oid, table);
+                    if self.storing {
+                        from.plan = Plan::Stored(Box::new(Stored::View(relation.oid)));
+                    }
+                    Ok(from)
+                }
                 None => self.view_from(relation, view),
             },
             RelationKind::Sequence(_) => self.sequence_from(relation),
@@ -279,24 +308,26 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// A view is its query, bound as if it stood alone.
+    /// A view is its query.
     fn view_from(&mut self, relation: &'a Relation, view: &'a View) -> Result<From<'a>> {
-        let mut query = self.nested(|binder| binder.detached_query(&view.query, relation.schema))?;
-        for (column, (name, typed)) in query.columns.iter_mut().zip(&view.columns) {
-            column.name = name.clone();
-            if column.typed.ty == typed.ty {
-                column.typed = *typed;
-            }
-        }
-        let mut item = query_item(relation.name.clone(), &query);
+        let columns = view.columns.iter().enumerate().map(|(at, (name, typed))| ItemColumn {
+            name: name.clone(),
+            expr: self.with_origin_collation(
+                slot_column(at, *typed),
+                view.query.query.columns.get(at).and_then(|column| column.origin),
+            ),
+            origin: i16::try_from(at + 1).ok().map(|attnum| (relation.oid, attnum)),
+        });
+        let mut item = values_item(relation.name.clone(), columns.collect());
         item.schema = Some(relation.schema);
-        if let Columns::List(columns) = &mut item.columns {
-            for (at, column) in columns.iter_mut().enumerate() {
-                column.expr = self.with_origin_collation(column.expr.clone(), column.origin);
-                column.origin = i16::try_from(at + 1).ok().map(|attnum| (relation.oid, attnum));
-            }
-        }
-        Ok(From::one(Plan::Subquery(Box::new(query)), item))
+        let plan = if self.storing {
+            Plan::Stored(Box::new(Stored::View(relation.oid)))
+        } else {
+            let query = current::view(relation.oid, self.catalog, &mut self.cte_count)?;
+            item.records = self.record_columns(&query);
+            Plan::Subquery(Box::new(query))
+        };
+        Ok(From::one(plan, item))
     }
 
     /// `SELECT … FROM a_sequence`: its state as one row.
@@ -332,7 +363,9 @@ impl<'a> Binder<'a> {
         };
         let mut item = query_item(name(&alias.name), &query);
         item.records = self.record_columns(&query);
-        aliased(From::one(Plan::Subquery(Box::new(query)), item), Some(alias))
+        let mut from = aliased(From::one(Plan::Subquery(Box::new(query)), item), Some(alias))?;
+        self.note_item(&mut from, Some(alias));
+        Ok(from)
     }
 }
 

@@ -55,13 +55,15 @@ impl<'a> Binder<'a> {
             item.row_type = call.call.ty();
         }
         let from = From::one(Plan::Function(FunctionScan { calls: bound, ordinality }), item);
-        match (alias, definitions) {
+        let mut from = match (alias, definitions) {
             (Some(alias), Some(_)) => {
                 let plain = ast::TableAlias { columns: Vec::new(), ..alias.clone() };
                 aliased(from, Some(&plain))
             }
             (alias, _) => aliased(from, alias),
-        }
+        }?;
+        self.note_item(&mut from, alias);
+        Ok(from)
     }
 
     /// `AS t(a int, b text)`

@@ -5,7 +5,7 @@ use crate::parse::ast;
 use crate::bind::Binder;
 use crate::bind::names::fold;
 use crate::error::{Result, SqlError, SqlState};
-use crate::ir::{JoinKind, LockStrength, LockWait, Plan, RowLock};
+use crate::ir::{JoinKind, LockStrength, LockWait, Plan, RowLock, Stored};
 
 impl Binder<'_> {
     /// The locks of a query on the items of its FROM; also those in queries there.
@@ -69,6 +69,13 @@ fn lock_slots(
             let message = format!("{label} cannot be applied to {what}");
             Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message))
         }
+        Plan::Stored(stored) => match &mut **stored {
+            // The view's own query says what it locks.
+            Stored::View(_) => Ok(()),
+            Stored::Item { input, .. } | Stored::Using { input, .. } | Stored::Listed(input) => {
+                lock_slots(input, first, wanted, named, strength, wait, found)
+            }
+        },
         Plan::Join(join) => {
             let (left, right) =
                 (first..first + join.slots.0, first + join.slots.0..first + join.slots.0 + join.slots.1);
@@ -136,6 +143,10 @@ fn count_slots(plan: &Plan) -> usize {
         Plan::Join(join) => join.slots.0 + join.slots.1,
         Plan::Filter { input, .. } => count_slots(input),
         Plan::Empty { slots } => *slots,
+        Plan::Stored(stored) => match &**stored {
+            Stored::View(_) => 1,
+            Stored::Item { input, .. } | Stored::Using { input, .. } | Stored::Listed(input) => count_slots(input),
+        },
         _ => 1,
     }
 }

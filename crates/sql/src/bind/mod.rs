@@ -70,6 +70,8 @@ pub struct Binder<'a> {
     /// Why the common table expression that is being bound has to be bound in another way.
     given_up: Option<with::GivenUp>,
     _budget: Active,
+    /// Whether the result is kept in the catalog: then views stay what they are, and FROM is noted as it was written.
+    storing: bool,
     /// The view that the change is about that is being bound.
     through: Option<std::sync::Arc<change::Through>>,
 }
@@ -92,6 +94,7 @@ impl<'a> Binder<'a> {
             forbidding: Vec::new(),
             given_up: None,
             _budget: budget::begin_alone(),
+            storing: false,
             through: None,
         }
     }
@@ -108,6 +111,18 @@ impl<'a> Binder<'a> {
     pub fn with_variables(mut self, variables: &'a dyn Variables) -> Self {
         self.variables = Some(variables);
         self
+    }
+
+    /// For a query that the catalog keeps ([`crate::ir::Stored`]).
+    #[must_use]
+    pub fn storing(mut self) -> Self {
+        self.storing = true;
+        self
+    }
+
+    /// How many common table expressions were bound.
+    pub fn cte_count(&self) -> usize {
+        self.cte_count
     }
 
     /// The types of the parameters, once everything is bound.

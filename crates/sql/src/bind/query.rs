@@ -6,7 +6,6 @@ use crate::bind::Binder;
 use crate::bind::block::Clause;
 use crate::bind::from::{From, query_item, slot_column};
 use crate::bind::scope::Frame;
-use crate::catalog::Oid;
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Change, Expr, Limit, Output, Plan, Query, SortKey};
 use crate::types::Type;
@@ -57,17 +56,6 @@ impl<'a> Binder<'a> {
         self.lowest_cte = self.lowest_cte.min(lowest);
         let mut query = result?;
         query.correlated = lowest < boundary || query.plan.looks_outward();
-        Ok(query)
-    }
-
-    /// A query that stands alone, in this schema: what is around it here is not in sight.
-    pub(super) fn detached_query(&mut self, query: &ast::Query, schema: Oid) -> Result<Query> {
-        let path: Vec<Oid> = std::iter::once(schema).chain(self.path.iter().copied()).collect();
-        let mut inner = Binder::new(self.env, &path);
-        inner.cte_count = self.cte_count;
-        let query = inner.settled_query(query)?;
-        let count = inner.cte_count;
-        self.cte_count = count;
         Ok(query)
     }
 
@@ -212,18 +200,6 @@ impl<'a> Binder<'a> {
             return Err(SqlError::syntax("WITH TIES cannot be specified without ORDER BY clause"));
         }
         Ok(())
-    }
-
-    /// Binds without anything of what is around in sight, on a tuple without slots.
-    pub(super) fn detached<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let frames = std::mem::replace(&mut self.frames, vec![Frame::new(Vec::new(), None)]);
-        let variables = self.variables.take();
-        let base = std::mem::replace(&mut self.from_base, 0);
-        let result = bind(self);
-        self.frames = frames;
-        self.variables = variables;
-        self.from_base = base;
-        result
     }
 }
 

@@ -5,12 +5,14 @@
 
 pub(crate) mod merge;
 pub mod objects;
+pub mod stored;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use objects::*;
+pub use stored::{Dependency, StoredExpr, StoredQuery};
 
 /// An object's number, as PostgreSQL's catalogs show it.
 pub type Oid = u32;

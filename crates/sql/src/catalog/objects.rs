@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::parse::ast;
 pub use crate::parse::ddl::{CheckOption, TriggerTime, Volatility};
 
-use crate::catalog::{Oid, Space};
+use crate::catalog::{Oid, Space, StoredExpr, StoredQuery};
 use crate::types::{Type, Typed};
 
 /// A schema.
@@ -137,17 +136,6 @@ pub enum Generation {
     Stored,
 }
 
-/// An expression of a schema: its text as PostgreSQL would show it, and its syntax tree. Bound when it is used.
-#[derive(Clone, Debug)]
-pub struct StoredExpr {
-    /// As shown in catalogs.
-    pub text: String,
-    /// As parsed.
-    pub ast: ast::Expr,
-    /// Its type, once bound: index keys are encoded by it.
-    pub ty: Type,
-}
-
 /// A CHECK constraint.
 #[derive(Clone, Debug)]
 pub struct Check {
@@ -272,13 +260,9 @@ pub struct View {
     /// Names and types of its columns.
     pub columns: Vec<(Arc<str>, Typed)>,
     /// Its query.
-    pub query: Arc<ast::Query>,
-    /// Its query's text.
-    pub text: String,
+    pub query: Arc<StoredQuery>,
     /// MATERIALIZED: its rows are kept in this table.
     pub materialized: Option<Oid>,
-    /// The relations that its query looks at.
-    pub uses: Vec<Oid>,
     /// WITH CHECK OPTION
     pub check_option: Option<CheckOption>,
 }
@@ -390,8 +374,10 @@ pub struct UserFunction {
     pub returns: Returns,
     /// `sql` or `plpgsql`
     pub language: Language,
-    /// Its text between the dollars.
+    /// Its text between the dollars, or of `BEGIN ATOMIC … END` and `RETURN …` as it was written.
     pub body: Arc<str>,
+    /// The statements of `BEGIN ATOMIC … END` or `RETURN …`, bound when the function was made. Parameters are variables.
+    pub atomic: Option<Arc<[StoredQuery]>>,
     /// STRICT: NULL in, NULL out.
     pub strict: bool,
     /// IMMUTABLE, STABLE, VOLATILE.
@@ -400,6 +386,18 @@ pub struct UserFunction {
     pub settings: Vec<(String, String)>,
     /// A procedure, called by CALL.
     pub procedure: bool,
+}
+
+impl UserFunction {
+    /// The types of its input parameters.
+    pub fn input_types(&self) -> Vec<Type> {
+        let is_input = |mode| matches!(mode, ParameterMode::In | ParameterMode::InOut | ParameterMode::Variadic);
+        self.parameters
+            .iter()
+            .filter(|parameter| is_input(parameter.mode))
+            .map(|parameter| parameter.typed.ty)
+            .collect()
+    }
 }
 
 /// In which language a function is written.

@@ -286,7 +286,11 @@ impl World<'_> {
                 (BoundKey::Column(position), _) => {
                     (table.columns[*position].name.to_string(), table.columns[*position].typed.ty)
                 }
-                (BoundKey::Expr(expr), IndexKeyKind::Expr(stored)) => (stored.text.clone(), expr.ty()),
+                (BoundKey::Expr(expr), IndexKeyKind::Expr(stored)) => {
+                    let shown =
+                        crate::deparse::expression(self, stored, Some(&bound.relation), crate::deparse::Style::Plain);
+                    (shown, expr.ty())
+                }
                 (BoundKey::Expr(expr), IndexKeyKind::Column(_)) => (String::new(), expr.ty()),
             };
             names.push(name);

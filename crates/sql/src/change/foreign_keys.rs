@@ -509,7 +509,7 @@ impl World<'_> {
             values.push(match &column.default {
                 None => Datum::Null,
                 Some(default) => {
-                    let expr = self.bind_assigned(&default.ast, column.typed, &column.name)?;
+                    let expr = crate::ir::current::expr(default, &self.catalog);
                     self.eval_over(&expr, &[])?
                 }
             });

@@ -74,7 +74,7 @@ impl World<'_> {
     ) -> Result<Option<Vec<Datum>>> {
         for trigger in triggers(bound, event, TriggerTime::Before, true) {
             let changed = Changed { event, columns, old, new: new.as_deref() };
-            if !self.applies(bound, &trigger, &changed)? {
+            if !self.applies(&trigger, &changed)? {
                 continue;
             }
             let call = TriggerCall { trigger: &trigger, table: bound, event, old, new: new.as_deref() };
@@ -96,7 +96,7 @@ impl World<'_> {
         checks: &mut Vec<Check>,
     ) -> Result<()> {
         for trigger in triggers(bound, changed.event, TriggerTime::After, true) {
-            if self.applies(bound, &trigger, changed)? {
+            if self.applies(&trigger, changed)? {
                 checks.push(Deferred::Trigger {
                     table: bound.relation.oid,
                     trigger: trigger.oid,
@@ -118,7 +118,7 @@ impl World<'_> {
     ) -> Result<()> {
         let changed = Changed { event, columns, old: None, new: None };
         for trigger in triggers(bound, event, TriggerTime::Before, false) {
-            if self.applies(bound, &trigger, &changed)? {
+            if self.applies(&trigger, &changed)? {
                 self.call_trigger(&TriggerCall { trigger: &trigger, table: bound, event, old: None, new: None })?;
             }
         }
@@ -135,7 +135,7 @@ impl World<'_> {
     ) -> Result<()> {
         let changed = Changed { event, columns, old: None, new: None };
         for trigger in triggers(bound, event, TriggerTime::After, false) {
-            if self.applies(bound, &trigger, &changed)? {
+            if self.applies(&trigger, &changed)? {
                 let (table, trigger) = (bound.relation.oid, trigger.oid);
                 checks.push(Deferred::Trigger { table, trigger, event, old: None, new: None });
             }
@@ -180,12 +180,12 @@ impl World<'_> {
     }
 
     /// UPDATE OF and WHEN (…), where slot 0 is OLD, slot 1 is NEW.
-    fn applies(&mut self, bound: &Arc<BoundTable>, trigger: &Trigger, changed: &Changed<'_>) -> Result<bool> {
+    fn applies(&mut self, trigger: &Trigger, changed: &Changed<'_>) -> Result<bool> {
         if changed.event == Event::Update && !covers(trigger, changed.columns) {
             return Ok(false);
         }
         let Some(condition) = &trigger.condition else { return Ok(true) };
-        let condition = self.bind_trigger_condition(&condition.ast, &bound.relation)?;
+        let condition = crate::ir::current::expr(condition, &self.catalog);
         let slot = |row: Option<&[Datum]>| row.map_or(Slot::Missing, |row| Slot::Values(row.into()));
         let mut tuple = Tuple::of(slot(changed.old));
         tuple.push(slot(changed.new));

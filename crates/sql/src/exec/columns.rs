@@ -30,6 +30,7 @@ pub(crate) fn column_types<'p>(plan: &'p Plan, run: &mut Run<'p>, cx: &mut dyn C
                 run.cte_definition(*cte).ok_or_else(|| internal("a common table expression that is not around"))?;
             Ok(cte.query.columns.iter().map(|column| column.typed.ty).collect())
         }
+        Plan::Stored(_) => Err(internal("a query of the catalog that was not brought up to date")),
         Plan::Virtual(table) => Ok(table.columns.iter().map(|(_, ty)| *ty).collect()),
         Plan::Function(scan) => {
             let columns = scan.calls.iter().flat_map(|call| &call.columns).map(|(_, typed)| typed.ty);

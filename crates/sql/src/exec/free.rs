@@ -13,7 +13,7 @@ fn plan_looks_out(plan: &Plan, depth: usize) -> bool {
     let expr = |expr: &Expr| looks_out(expr, depth);
     let inner = |plan: &Plan| plan_looks_out(plan, depth);
     match plan {
-        Plan::One | Plan::Empty { .. } | Plan::Virtual(_) => false,
+        Plan::One | Plan::Empty { .. } | Plan::Virtual(_) | Plan::Stored(_) => false,
         // The working rows of a recursion change; what a change returns is asked for once.
         Plan::Cte { .. } | Plan::Change(_) | Plan::With { .. } => true,
         Plan::Scan(scan) => scan.filter.as_ref().is_some_and(expr) || access_looks_out(&scan.access, depth),

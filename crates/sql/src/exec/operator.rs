@@ -64,6 +64,9 @@ fn node<'p>(plan: &'p Plan, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<N
         Plan::Arrange { input, slots } => Box::new(arrange::Arrange { input: open(input, run, cx)?, slots }),
         Plan::With { ctes, input } => cte::open_with(ctes, input, run, cx)?,
         Plan::Change(plan) => Box::new(change::Change::new(plan)),
+        Plan::Stored(_) => {
+            return Err(crate::exec::run::internal("a query of the catalog that was not brought up to date"));
+        }
     })
 }
 

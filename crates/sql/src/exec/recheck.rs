@@ -55,6 +55,7 @@ impl<'p> Run<'p> {
             }
             Plan::Empty { .. }
             | Plan::Virtual(_)
+            | Plan::Stored(_)
             | Plan::Values(_)
             | Plan::Subquery(_)
             | Plan::Function(_)

@@ -284,11 +284,6 @@ pub enum Question<'a> {
     },
     /// The number of rows of a relation, its size, and the like: made up where there is no truth.
     RelationSize(Oid),
-    /// The query of a view, NULL if it is none; `pretty` as people like it.
-    ViewDefinition {
-        view: Oid,
-        pretty: bool,
-    },
 }
 
 /// The key of an advisory lock: one bigint, or two ints.

@@ -77,50 +77,11 @@ pub fn children<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
 
 /// The plans directly below one; those of subqueries in expressions are not.
 pub fn subplans<'p>(plan: &'p Plan, visit: &mut dyn FnMut(&'p Plan)) {
-    match plan {
-        Plan::One
-        | Plan::Empty { .. }
-        | Plan::Scan(_)
-        | Plan::Virtual(_)
-        | Plan::Values(_)
-        | Plan::Function(_)
-        | Plan::Cte { .. } => {}
-        Plan::Subquery(query) => visit(&query.plan),
-        Plan::Join(join) => {
-            visit(&join.left);
-            visit(&join.right);
-        }
-        Plan::Aggregate(aggregate) => visit(&aggregate.input),
-        Plan::Limit(limit) => visit(&limit.input),
-        Plan::Filter { input, .. }
-        | Plan::Window { input, .. }
-        | Plan::ProjectSet { input, .. }
-        | Plan::Project { input, .. }
-        | Plan::Distinct(input)
-        | Plan::DistinctOn { input, .. }
-        | Plan::Sort { input, .. }
-        | Plan::Arrange { input, .. }
-        | Plan::Lock { input, .. } => visit(input),
-        Plan::SetOperation { left, right, .. } => {
-            visit(left);
-            visit(right);
-        }
-        Plan::With { ctes, input } => {
-            for cte in ctes {
-                visit(&cte.query.plan);
-                if let Some((recursive, _)) = &cte.recursive {
-                    visit(&recursive.plan);
-                }
-            }
-            visit(input);
-        }
-        Plan::Change(change) => match &**change {
-            Change::Insert(insert) => visit(&insert.source),
-            Change::Update(update) => visit(&update.input),
-            Change::Delete(delete) => visit(&delete.input),
-            Change::Merge(merge) => visit(&merge.input),
-        },
-    }
+    look::inputs(plan, &mut |input, _| {
+        visit(input);
+        Ok(())
+    })
+    .expect("looking does not fail");
 }
 
 impl Plan {

@@ -3,6 +3,19 @@
 use super::walk::{Descend, edit, look};
 use super::{Expr, ExprKind, Plan};
 
+impl super::Query {
+    /// Nothing looks at the result: no cell is read for it, and its order does not matter.
+    pub fn without_result(&mut self) {
+        if let Plan::Project { input, columns } = &mut self.plan {
+            columns.clear();
+            self.columns.clear();
+            while let Plan::Sort { input: below, .. } = &mut **input {
+                **input = std::mem::replace(&mut **below, Plan::One);
+            }
+        }
+    }
+}
+
 impl Expr {
     /// The tuple that this very expression looks at: how far up, and which slot of it.
     pub fn place(&self) -> Option<(usize, usize)> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{
     Access, Change, Cte, Expr, ExprKind, FrameBound, Insert, Join, KeyValue, Merge, MergeAction, OnConflict, Plan,
-    Quantified, Query, Returning, SortKey, SubqueryKind, Subscript, WindowCall,
+    Quantified, Query, Returning, SortKey, Stored, SubqueryKind, Subscript, WindowCall,
 };
 use crate::error::Result;
 
@@ -239,6 +239,217 @@ macro_rules! walks {
                         plan(input, depth, visit)
                     }
                     Plan::Change(inner) => change(inner, depth, visit),
+                    Plan::Stored(_) => inputs(node, &mut |input, _| plan(input, depth, visit)),
+                }
+            }
+
+            /// Calls with each plan directly below this one, and whether it sees one more tuple around; not with those of
+            /// subqueries in expressions.
+            pub fn inputs<'a>(
+                node: &'a $($mut)? Plan,
+                visit: &mut dyn FnMut(&'a $($mut)? Plan, bool) -> Result<()>,
+            ) -> Result<()> {
+                match node {
+                    Plan::One
+                    | Plan::Empty { .. }
+                    | Plan::Scan(_)
+                    | Plan::Virtual(_)
+                    | Plan::Values(_)
+                    | Plan::Function(_)
+                    | Plan::Cte { .. } => Ok(()),
+                    Plan::Subquery(inner) => visit(&$($mut)? inner.plan, false),
+                    Plan::Join(join) => {
+                        visit(&$($mut)? join.left, false)?;
+                        visit(&$($mut)? join.right, join.lateral)
+                    }
+                    Plan::Aggregate(aggregate) => visit(&$($mut)? aggregate.input, false),
+                    Plan::Limit(limit) => visit(&$($mut)? limit.input, false),
+                    Plan::Filter { input, .. }
+                    | Plan::Window { input, .. }
+                    | Plan::ProjectSet { input, .. }
+                    | Plan::Project { input, .. }
+                    | Plan::Distinct(input)
+                    | Plan::DistinctOn { input, .. }
+                    | Plan::Sort { input, .. }
+                    | Plan::Arrange { input, .. }
+                    | Plan::Lock { input, .. } => visit(input, false),
+                    Plan::SetOperation { left, right, .. } => {
+                        visit(left, false)?;
+                        visit(right, false)
+                    }
+                    Plan::With { ctes, input } => {
+                        for inner in ctes {
+                            let inner = $of_arc(inner);
+                            visit(&$($mut)? inner.query.plan, false)?;
+                            if let Some((recursive, _)) = &$($mut)? inner.recursive {
+                                visit(&$($mut)? recursive.plan, false)?;
+                            }
+                        }
+                        visit(input, false)
+                    }
+                    Plan::Change(change) => match &$($mut)? **change {
+                        Change::Insert(insert) => visit(&$($mut)? insert.source, false),
+                        Change::Update(update) => visit(&$($mut)? update.input, false),
+                        Change::Delete(delete) => visit(&$($mut)? delete.input, false),
+                        Change::Merge(merge) => visit(&$($mut)? merge.input, false),
+                    },
+                    Plan::Stored(stored) => match &$($mut)? **stored {
+                        Stored::View(_) => Ok(()),
+                        Stored::Item { input, .. } | Stored::Using { input, .. } | Stored::Listed(input) => {
+                            visit(input, false)
+                        }
+                    },
+                }
+            }
+
+            /// Calls with each expression of this node alone: neither with those of the plans below, nor with parts of
+            /// expressions.
+            pub fn own<'a>(node: &'a $($mut)? Plan, visit: Each<'_, 'a>) -> Result<()> {
+                match node {
+                    Plan::One
+                    | Plan::Empty { .. }
+                    | Plan::Virtual(_)
+                    | Plan::Cte { .. }
+                    | Plan::Subquery(_)
+                    | Plan::Distinct(_)
+                    | Plan::Lock { .. }
+                    | Plan::Arrange { .. }
+                    | Plan::SetOperation { .. }
+                    | Plan::With { .. }
+                    | Plan::Stored(_) => Ok(()),
+                    Plan::Scan(scan) => {
+                        if let Some(filter) = &$($mut)? scan.filter {
+                            visit(filter)?;
+                        }
+                        Ok(())
+                    }
+                    Plan::Values(rows) => {
+                        for row in rows {
+                            each(row, visit)?;
+                        }
+                        Ok(())
+                    }
+                    Plan::Function(scan) => {
+                        for call in &$($mut)? scan.calls {
+                            visit(&$($mut)? call.call)?;
+                        }
+                        Ok(())
+                    }
+                    Plan::Join(join) => {
+                        if let Some(on) = &$($mut)? join.on {
+                            visit(on)?;
+                        }
+                        for (left, right) in &$($mut)? join.equal {
+                            visit(left)?;
+                            visit(right)?;
+                        }
+                        Ok(())
+                    }
+                    Plan::Filter { condition, .. } => visit(condition),
+                    Plan::Aggregate(aggregate) => {
+                        each(&$($mut)? aggregate.keys, visit)?;
+                        for call in &$($mut)? aggregate.calls {
+                            each(&$($mut)? call.args, visit)?;
+                            if let Some(filter) = &$($mut)? call.filter {
+                                visit(filter)?;
+                            }
+                            for key in &$($mut)? call.order {
+                                visit(&$($mut)? key.expr)?;
+                            }
+                        }
+                        Ok(())
+                    }
+                    Plan::Window { calls, .. } => {
+                        for call in calls {
+                            each(&$($mut)? call.args, visit)?;
+                            if let Some(filter) = &$($mut)? call.filter {
+                                visit(filter)?;
+                            }
+                            each(&$($mut)? call.partition, visit)?;
+                            for key in &$($mut)? call.order {
+                                visit(&$($mut)? key.expr)?;
+                            }
+                            for bound in [&$($mut)? call.frame.start, &$($mut)? call.frame.end] {
+                                if let FrameBound::Preceding(offset) | FrameBound::Following(offset) = bound {
+                                    visit(offset)?;
+                                }
+                            }
+                        }
+                        Ok(())
+                    }
+                    Plan::ProjectSet { calls: list, .. } | Plan::Project { columns: list, .. } => each(list, visit),
+                    Plan::DistinctOn { keys, .. } => each(keys, visit),
+                    Plan::Sort { keys, .. } => {
+                        for key in keys {
+                            visit(&$($mut)? key.expr)?;
+                        }
+                        Ok(())
+                    }
+                    Plan::Limit(limit) => {
+                        for count in [&$($mut)? limit.limit, &$($mut)? limit.offset] {
+                            if let Some(count) = count {
+                                visit(count)?;
+                            }
+                        }
+                        for key in &$($mut)? limit.ties {
+                            visit(&$($mut)? key.expr)?;
+                        }
+                        Ok(())
+                    }
+                    Plan::Change(change) => own_of_change(change, visit),
+                }
+            }
+
+            fn own_of_change<'a>(change: &'a $($mut)? Change, visit: Each<'_, 'a>) -> Result<()> {
+                let returned = match change {
+                    Change::Insert(insert) => {
+                        for (_, value) in &$($mut)? insert.defaults {
+                            visit(value)?;
+                        }
+                        if let Some(OnConflict { update: Some((assignments, condition)), .. }) =
+                            &$($mut)? insert.on_conflict
+                        {
+                            for set in assignments {
+                                visit(&$($mut)? set.value)?;
+                            }
+                            if let Some(condition) = condition {
+                                visit(condition)?;
+                            }
+                        }
+                        for check in &$($mut)? insert.checks {
+                            visit(&$($mut)? check.condition)?;
+                        }
+                        &$($mut)? insert.returning
+                    }
+                    Change::Update(update) => {
+                        for set in &$($mut)? update.assignments {
+                            visit(&$($mut)? set.value)?;
+                        }
+                        for check in &$($mut)? update.checks {
+                            visit(&$($mut)? check.condition)?;
+                        }
+                        &$($mut)? update.returning
+                    }
+                    Change::Delete(delete) => &$($mut)? delete.returning,
+                    Change::Merge(merge) => {
+                        for clause in &$($mut)? merge.clauses {
+                            if let Some(condition) = &$($mut)? clause.condition {
+                                visit(condition)?;
+                            }
+                            if let MergeAction::Update(assignments) | MergeAction::Insert(assignments) =
+                                &$($mut)? clause.action
+                            {
+                                for set in assignments {
+                                    visit(&$($mut)? set.value)?;
+                                }
+                            }
+                        }
+                        return Ok(());
+                    }
+                };
+                match returned {
+                    Some(returning) => each(&$($mut)? returning.values, visit),
+                    None => Ok(()),
                 }
             }
 

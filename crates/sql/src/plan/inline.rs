@@ -148,6 +148,7 @@ fn each_below(plan: &mut Plan, visit: &mut dyn FnMut(&mut Plan)) {
         | Plan::Empty { .. }
         | Plan::Scan(_)
         | Plan::Virtual(_)
+        | Plan::Stored(_)
         | Plan::Values(_)
         | Plan::Function(_)
         | Plan::Cte { .. } => {}

@@ -92,7 +92,7 @@ impl Planner<'_> {
                 *plan = planned;
                 map
             }
-            Plan::One | Plan::Empty { .. } | Plan::Virtual(_) | Plan::Cte { .. } => None,
+            Plan::One | Plan::Empty { .. } | Plan::Virtual(_) | Plan::Cte { .. } | Plan::Stored(_) => None,
             Plan::Project { input, columns } => {
                 let map = self.node(input);
                 apply(map.as_ref(), columns);

@@ -234,6 +234,7 @@ impl Planner<'_> {
             Plan::Function(_)
             | Plan::Values(_)
             | Plan::Virtual(_)
+            | Plan::Stored(_)
             | Plan::Cte { .. }
             | Plan::One
             | Plan::Empty { .. } => None,

@@ -112,6 +112,7 @@ fn below(plan: &mut Plan, needs: &mut Vec<Need>) {
         | Plan::Empty { .. }
         | Plan::Scan(_)
         | Plan::Virtual(_)
+        | Plan::Stored(_)
         | Plan::Values(_)
         | Plan::Function(_)
         | Plan::Cte { .. } => {}

@@ -126,6 +126,7 @@ fn is_from(plan: &Plan) -> bool {
     match plan {
         Plan::Scan(_)
         | Plan::Virtual(_)
+        | Plan::Stored(_)
         | Plan::Function(_)
         | Plan::Values(_)
         | Plan::Subquery(_)

@@ -59,6 +59,7 @@ fn push_below(plan: &mut Plan, condition: Expr) -> Option<Expr> {
         | Plan::Join(_)
         | Plan::Scan(_)
         | Plan::Virtual(_)
+        | Plan::Stored(_)
         | Plan::Function(_)
         | Plan::Cte { .. }
         | Plan::Subquery(_)

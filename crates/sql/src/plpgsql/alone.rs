@@ -26,21 +26,24 @@ impl Inner<'_> {
 }
 
 impl Machine<'_, '_> {
-    /// Notes the block for the statement that is about to begin, where statements are kept.
-    pub(super) fn note_block(&mut self, scope: &Scope, inner: &Inner<'_>) {
+    /// Notes the block for the statement that is about to begin, with the variables that it names, where statements are kept.
+    pub(super) fn note_block(&mut self, scope: &Scope, inner: &Inner<'_>, variables: &[(String, usize)]) {
         if self.world.db.log.is_some() && self.is_by_itself() {
-            self.world.session.block = Some(self.alone(scope, inner).into());
+            self.world.session.block = Some(self.alone(scope, inner, variables).into());
         }
     }
 
-    fn alone(&self, scope: &Scope, inner: &Inner<'_>) -> String {
+    fn alone(&self, scope: &Scope, inner: &Inner<'_>, variables: &[(String, usize)]) -> String {
         let mut seen: Vec<&str> = Vec::new();
         let (mut declared, mut first) = (String::new(), String::new());
         let mut label = None;
         let mut around = Some(scope);
         while let Some(scope) = around {
             for (name, place) in scope.names.iter().rev() {
-                if seen.contains(&name.as_str()) || *place == self.program.found || !mentions(inner.text(), name) {
+                if seen.contains(&name.as_str())
+                    || *place == self.program.found
+                    || !variables.iter().any(|used| used.0 == *name && used.1 == *place)
+                {
                     continue;
                 }
                 seen.push(name);
@@ -99,10 +102,4 @@ fn without_comment(line: &str) -> &str {
     let is_comment = |at: &usize| line[..*at].matches('\'').count().is_multiple_of(2);
     let end = line.match_indices("--").map(|(at, _)| at).find(is_comment);
     line[..end.unwrap_or(line.len())].trim()
-}
-
-/// Whether a name stands in a text, as a word.
-fn mentions(text: &str, name: &str) -> bool {
-    let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-    words.any(|word| word.eq_ignore_ascii_case(name)) || text.contains(&format!("\"{name}\""))
 }

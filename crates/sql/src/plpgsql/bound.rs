@@ -221,6 +221,8 @@ pub(crate) struct Against {
     pub(crate) path: Arc<[Oid]>,
     /// The shapes of the records that it looks at.
     pub(crate) shapes: Vec<(usize, Option<Arc<RecordShape>>)>,
+    /// The variables that it names: the name that it uses, and the place.
+    pub(crate) variables: Vec<(String, usize)>,
 }
 
 /// What was bound last.
@@ -497,11 +499,18 @@ pub(crate) struct Visible<'a> {
     pub(crate) shapes: &'a dyn Fn(usize) -> Option<Arc<RecordShape>>,
     /// The records that were looked at.
     pub(crate) used: std::cell::RefCell<Vec<(usize, Option<Arc<RecordShape>>)>>,
+    /// All variables that were looked at.
+    pub(crate) named: std::cell::RefCell<Vec<(String, usize)>>,
 }
 
 impl Variables for Visible<'_> {
     fn find(&self, name: &[&str]) -> Option<Found> {
         let slot = self.scope.find(name)?;
+        let mut named = self.named.borrow_mut();
+        let last = name.last().copied().unwrap_or_default();
+        if !named.iter().any(|(known, place)| known == last && *place == slot) {
+            named.push((last.to_owned(), slot));
+        }
         let variable = &self.program[slot];
         let shape = (variable.typed.ty == Type::RECORD).then(|| (self.shapes)(slot)).flatten();
         if variable.typed.ty == Type::RECORD {

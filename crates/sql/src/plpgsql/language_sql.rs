@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::bind::{Binder, Conflict, Params, Variable, Variables};
-use crate::catalog::{Oid, ParameterMode, Returns, UserFunction, Volatility};
+use crate::catalog::{Oid, ParameterMode, Returns, StoredQuery, UserFunction, Volatility};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::Run;
-use crate::ir::{Output, Plan, Query};
+use crate::ir::{Output, Plan, Query, current};
 use crate::parse::{self, Statement};
 use crate::plpgsql::bound::{Against, BoundSql, Known};
 use crate::plpgsql::call::within_call;
@@ -21,26 +21,35 @@ pub struct SqlProgram {
     statements: Vec<Part>,
     inputs: Vec<(Arc<str>, Typed)>,
     name: Arc<str>,
+    /// The statements as they were bound when the function was made, of `BEGIN ATOMIC … END`.
+    atomic: Option<Arc<[StoredQuery]>>,
 }
 
 #[derive(Debug)]
 struct Part {
     text: Arc<str>,
     statement: Statement,
+    /// Which of the statements it is.
+    number: usize,
     known: Known<BoundSql>,
 }
 
 /// Parses a function's body.
 pub(super) fn program(function: &UserFunction) -> Result<SqlProgram> {
-    let parts = parse::script(&function.body)
-        .map_err(SqlError::without_position)?
-        .into_iter()
-        .map(|(place, statement)| Part { text: function.body[place].into(), statement, known: Known::default() });
+    let parts = parse::script(&function.body).map_err(SqlError::without_position)?.into_iter().enumerate().map(
+        |(number, (place, statement))| Part {
+            text: function.body[place].into(),
+            statement,
+            number,
+            known: Known::default(),
+        },
+    );
     let inputs = function.parameters.iter().filter(|parameter| {
         matches!(parameter.mode, ParameterMode::In | ParameterMode::InOut | ParameterMode::Variadic)
     });
     let inputs = inputs.map(|parameter| (parameter.name.clone().unwrap_or_default(), parameter.typed)).collect();
-    Ok(SqlProgram { statements: parts.collect(), inputs, name: function.name.clone() })
+    let atomic = function.atomic.clone();
+    Ok(SqlProgram { statements: parts.collect(), inputs, name: function.name.clone(), atomic })
 }
 
 /// The parameters by name; columns come first.
@@ -72,14 +81,42 @@ fn bind(world: &mut World<'_>, program: &SqlProgram, part: &Part) -> Result<Opti
     {
         return Ok(Some(known));
     }
-    let types: Vec<Type> = program.inputs.iter().map(|(_, typed)| typed.ty).collect();
-    let parameters = Parameters(program);
-    let mut binder = Binder::new(&*world, &path).with_params(Params::fixed(&types)).with_variables(&parameters);
-    let query = binder.statement(syntax)?;
+    let query = match program.atomic.as_ref().and_then(|statements| statements.get(part.number)) {
+        Some(stored) => current::query(stored, &world.catalog, &mut 0)?,
+        None => {
+            let (types, parameters) = (types(program), Parameters(program));
+            let mut binder = Binder::new(&*world, &path).with_params(Params::fixed(&types)).with_variables(&parameters);
+            binder.statement(syntax)?
+        }
+    };
     let query = world.planned(query);
-    let bound = Arc::new(BoundSql { query, against: Against { version, path, shapes: Vec::new() } });
+    let bound =
+        Arc::new(BoundSql { query, against: Against { version, path, shapes: Vec::new(), variables: Vec::new() } });
     part.known.put(&bound);
     Ok(Some(bound))
+}
+
+fn types(program: &SqlProgram) -> Vec<Type> {
+    program.inputs.iter().map(|(_, typed)| typed.ty).collect()
+}
+
+/// The statements of `BEGIN ATOMIC … END` or `RETURN …`, bound to be kept.
+pub(crate) fn stored_body(world: &mut World<'_>, function: &UserFunction) -> Result<Vec<StoredQuery>> {
+    let program = program(function)?;
+    let path = world.path();
+    let mut stored = Vec::with_capacity(program.statements.len());
+    for part in &program.statements {
+        let Statement::Sql(syntax) = &part.statement else {
+            let message = "this statement is not yet supported in unquoted SQL function body";
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+        };
+        let (types, parameters) = (types(&program), Parameters(&program));
+        let mut binder =
+            Binder::new(&*world, &path).storing().with_params(Params::fixed(&types)).with_variables(&parameters);
+        let query = binder.statement(syntax)?;
+        stored.push(StoredQuery::new(query, binder.cte_count()));
+    }
+    Ok(stored)
 }
 
 /// Checks what a function that is being made refers to, and what it returns.

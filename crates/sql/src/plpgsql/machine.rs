@@ -225,12 +225,14 @@ impl<'m, 'a> Machine<'m, 'a> {
             conflict: self.program.conflict,
             shapes: &shapes,
             used: Default::default(),
+            named: Default::default(),
         };
         let types: Vec<Type> =
             self.program.parameters.iter().map(|place| self.program.variables[*place].typed.ty).collect();
         let mut binder = Binder::new(&*self.world, path).with_params(Params::fixed(&types)).with_variables(&visible);
         let bound = bind(&mut binder)?;
-        let against = Against { version, path: path.clone(), shapes: visible.used.take() };
+        let against =
+            Against { version, path: path.clone(), shapes: visible.used.take(), variables: visible.named.take() };
         Ok((bound, against))
     }
 
@@ -273,7 +275,7 @@ impl<'m, 'a> Machine<'m, 'a> {
         let within = |error: SqlError| sql_context(error, || format!("SQL expression \"{}\"", expression.text));
         let bound = self.bound_expression(expression).map_err(within)?;
         if bound.looks {
-            self.note_block(&expression.scope, &Inner::Expression(&expression.text));
+            self.note_block(&expression.scope, &Inner::Expression(&expression.text), &bound.against.variables);
             self.new_statement(&expression.text)?;
         }
         let value = match bound.looks {
@@ -326,7 +328,7 @@ impl<'m, 'a> Machine<'m, 'a> {
         let bound = self.bound_sql(sql).map_err(within)?;
         let is_silent = change_of(&bound.query).is_some() && bound.query.columns.is_empty();
         let inner = if is_silent { Inner::Change(&sql.text) } else { Inner::Rows(&sql.text) };
-        self.note_block(&sql.scope, &inner);
+        self.note_block(&sql.scope, &inner, &bound.against.variables);
         self.run_query(&sql.text, &bound.query).map_err(within)
     }
 

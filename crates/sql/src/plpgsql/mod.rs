@@ -7,7 +7,7 @@
 //! - [`machine`]: what a running body has; [`run`], [`loops`], [`returns`], [`embedded`], [`assign`], [`raise`],
 //!   [`cursors`]: what its statements do
 //! - [`conditions`]: the names of errors
-//! - [`survey`]: a program with its SQL bound before it runs, for analyses
+//! - [`survey`]: a program with its SQL bound before it runs, for analyses; [`visit`]: its parts
 
 mod alone;
 mod assign;
@@ -29,10 +29,12 @@ mod returns;
 mod run;
 mod survey;
 mod trigger;
+pub mod visit;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use call::{Programs, call, call_columns, call_rows, check, no_language, run_call, run_do};
+pub(crate) use language_sql::stored_body;
 pub(crate) use machine::Site;
 pub(crate) use trigger::run_trigger;

@@ -9,15 +9,17 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::bind::{Binder, Clause, Params};
-use crate::catalog::{Language, Oid, UserFunction};
+use crate::catalog::{Dependency, Language, Oid, StoredQuery, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
-use crate::ir::{Expr, Output};
+use crate::ir::walk::{Descend, edit};
+use crate::ir::{Expr, ExprKind, Output, current};
 use crate::plpgsql::ast::ExpressionKind;
 use crate::plpgsql::bound::{
     Against, Block, BoundCall, BoundExpression, BoundSql, Dynamic, Expression, Into, Opened, Over, Program, Raised,
     Rows, Scope, Sql, Statement, StatementKind, Step, Target, Visible,
 };
 use crate::plpgsql::call::{Ready, prepare};
+use crate::plpgsql::visit::Part;
 use crate::session::Connection;
 use crate::storage::World;
 use crate::types::{RecordShape, Type, Typed};
@@ -44,14 +46,57 @@ impl Connection {
         surveyed(&mut world, function, row)
     }
 
+    /// What the text of a query uses.
+    pub fn uses(&mut self, query: &str) -> Result<Vec<Dependency>> {
+        let parsed = crate::parse::statement(query)?;
+        let Some(crate::parse::Statement::Sql(statement)) = parsed else {
+            return Err(SqlError::unsupported("a statement that is no query"));
+        };
+        let crate::parse::ast::Statement::Query(query) = *statement else {
+            return Err(SqlError::unsupported("a statement that is no query"));
+        };
+        let inner = self.database.inner.clone();
+        let mut world = World::new(inner.hold(), &mut self.session);
+        Ok(world.bind_stored(&query)?.uses)
+    }
+
     /// The CHECK constraints of a table, over a row of it in slot 0.
     pub fn checks(&mut self, table: Oid) -> Result<Vec<Expr>> {
         let inner = self.database.inner.clone();
-        let mut world = World::new(inner.hold(), &mut self.session);
+        let world = World::new(inner.hold(), &mut self.session);
         let relation = world.relation(table)?;
-        let checks = crate::storage::world::as_table(&relation)?.checks.clone();
-        checks.iter().map(|check| world.bind_row_expression(&check.condition.ast, &relation)).collect()
+        let checks = &crate::storage::world::as_table(&relation)?.checks;
+        Ok(checks.iter().map(|check| crate::ir::current::expr(&check.condition, &world.catalog)).collect())
     }
+}
+
+/// The statements of a body that was bound when its function was made: they are what they were bound to.
+fn put_stored(world: &mut World<'_>, program: &Program, statements: &[StoredQuery]) -> Result<()> {
+    let mut bound = Vec::with_capacity(statements.len());
+    for stored in statements {
+        let mut query = current::query(stored, &world.catalog, &mut 0)?;
+        // A parameter is known by its number there, and by its place in the frame here.
+        edit::query(&mut query, 0, &mut |expr, _| {
+            if let ExprKind::Variable(number) = &mut expr.kind
+                && let Some(place) = program.parameters.get(*number)
+            {
+                *number = *place;
+            }
+            Ok(Descend::Yes)
+        })?;
+        bound.push(world.planned(query));
+    }
+    let mut bound = bound.into_iter();
+    let (version, path) = (world.catalog.version, world.path());
+    program.parts(&mut |part| {
+        if let Part::Sql(sql) = part
+            && let Some(query) = bound.next()
+        {
+            let against = Against { version, path: path.clone().into(), shapes: Vec::new(), variables: Vec::new() };
+            sql.known.put(&Arc::new(BoundSql { query, against }));
+        }
+    });
+    Ok(())
 }
 
 fn surveyed(world: &mut World<'_>, function: Oid, row: Option<Typed>) -> Result<Arc<Program>> {
@@ -68,6 +113,9 @@ fn surveyed(world: &mut World<'_>, function: Oid, row: Option<Typed>) -> Result<
     match prepare(world, &function, row)? {
         Ready::Plpgsql(program) => {
             survey(world, &program);
+            if let Some(statements) = &function.atomic {
+                put_stored(world, &program, statements)?;
+            }
             Ok(program)
         }
         Ready::Sql(_) => Err(SqlError::unsupported("a body that is not in PL/pgSQL")),
@@ -294,6 +342,7 @@ impl Surveyor<'_, '_> {
             conflict: self.program.conflict,
             shapes: &shapes,
             used: Default::default(),
+            named: Default::default(),
         };
         let types: Vec<Type> =
             self.program.parameters.iter().map(|place| self.program.variables[*place].typed.ty).collect();
@@ -301,6 +350,7 @@ impl Surveyor<'_, '_> {
             Binder::new(&*self.world, &self.path).with_params(Params::fixed(&types)).with_variables(&visible);
         let bound = bind(&mut binder)?;
         let version = self.world.catalog.version;
-        Ok((bound, Against { version, path: self.path.clone(), shapes: visible.used.take() }))
+        let (shapes, variables) = (visible.used.take(), visible.named.take());
+        Ok((bound, Against { version, path: self.path.clone(), shapes, variables }))
     }
 }

@@ -4,16 +4,20 @@ use std::sync::Arc;
 
 use crate::parse::ast::{self, DataType, Ident, ObjectName};
 
-use crate::catalog::{Generation, Oid, RelationKind, StoredExpr, Volatility};
+use crate::bind::Binder;
+use crate::catalog::{
+    Check, Dependency, Generation, IndexKeyKind, Oid, Relation, RelationKind, StoredExpr, Volatility,
+};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Run, Tuple};
-use crate::ir::{Expr, ExprKind};
+use crate::ir::{Expr, ExprKind, current};
 use crate::parse::ddl::{ColumnDefinition, ObjectKind, SequenceOption, TableAction};
+use crate::schema::depends::Object;
 use crate::schema::names::fold;
 use crate::storage::World;
 use crate::storage::locks::TableMode;
 use crate::storage::world::as_table;
-use crate::types::Datum;
+use crate::types::{Datum, Typed};
 
 impl World<'_> {
     pub(super) fn alter_table(
@@ -112,8 +116,9 @@ impl World<'_> {
             self.session.notice("NOTICE", SqlState::DUPLICATE_COLUMN, message);
             return Ok(());
         }
-        let mut constraints = Vec::new();
-        self.add_new_column(oid, definition, &mut constraints)?;
+        let (mut constraints, mut generated) = (Vec::new(), Vec::new());
+        self.add_new_column(oid, definition, &mut constraints, &mut generated)?;
+        self.bind_generated(oid, generated)?;
         let position = as_table(&relation)?.columns.len();
         let next = self.db.store.key_count() as u32;
         self.change_table(oid, |table| {
@@ -305,31 +310,112 @@ impl World<'_> {
             let hint = format!("You might need to specify \"USING {}::{shown}\".", column.name);
             SqlError::new(SqlState::DATATYPE_MISMATCH, message).hint(hint)
         })?;
+        self.column_must_be_free(oid, position)?;
         let default = match (&column.default, column.generation) {
-            (Some(default), Generation::Plain) => {
-                let ast = default.ast.clone();
-                self.bind_assigned(&ast, typed, &column.name).map_err(|_| {
-                    let shown = crate::types::names::display(typed.ty, &self.catalog);
-                    let message =
-                        format!("default for column \"{}\" cannot be cast automatically to type {shown}", column.name);
-                    SqlError::new(SqlState::DATATYPE_MISMATCH, message)
-                })?;
-                Some(Arc::new(StoredExpr { text: default.text.clone(), ast, ty: typed.ty }))
-            }
+            (Some(default), Generation::Plain) => Some(self.default_as(default, typed, &column.name)?),
             (default, _) => default.clone(),
         };
+        let checks = self.bind_again(oid, position, typed)?;
         self.rewrite(
             oid,
             |table| {
                 let column = &mut table.columns[position];
                 (column.typed, column.default, column.missing) = (typed, default, Datum::Null);
                 column.collation = collation;
+                table.checks = checks;
             },
             |world, mut values| {
                 values[position] = world.eval_over(&convert, &values)?;
                 Ok(values)
             },
         )
+    }
+}
+
+impl World<'_> {
+    /// A default of a column that gets this type.
+    fn default_as(&self, default: &StoredExpr, typed: Typed, column: &str) -> Result<Arc<StoredExpr>> {
+        let mut value = current::expr(default, &self.catalog);
+        while let ExprKind::Cast { arg, explicit: false } = value.kind {
+            value = *arg;
+        }
+        let path = self.path();
+        let bound = Binder::new(self, &path).assigned(value, typed, column).map_err(|_| {
+            let shown = crate::types::names::display(typed.ty, &self.catalog);
+            let message = format!("default for column \"{column}\" cannot be cast automatically to type {shown}");
+            SqlError::new(SqlState::DATATYPE_MISMATCH, message)
+        })?;
+        Ok(Arc::new(StoredExpr::new(bound, &[])))
+    }
+
+    /// Views, generated columns and triggers that use a column keep its type.
+    fn column_must_be_free(&self, oid: Oid, position: usize) -> Result<()> {
+        let relation = self.relation(oid)?;
+        let table = as_table(&relation)?;
+        let name = &table.columns[position].name;
+        let refuse = |what: &str, user: String| {
+            let message = format!("cannot alter type of a column used {what}");
+            let detail = format!("{user} depends on column \"{name}\"");
+            Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).detail(detail))
+        };
+        for column in table.columns.iter().filter(|column| column.generation == Generation::Stored) {
+            if column.default.as_ref().is_some_and(|how| how.columns(oid).contains(&position)) {
+                let message = "cannot alter type of a column used by a generated column";
+                let detail = format!("Column \"{name}\" is used by generated column \"{}\".", column.name);
+                return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).detail(detail));
+            }
+        }
+        for other in self.catalog.relations.values() {
+            if let RelationKind::View(view) = &other.kind
+                && view.query.uses.contains(&Dependency::Column(oid, position))
+            {
+                let shown = self.described(Object::Relation(other.oid));
+                return refuse("by a view or rule", format!("rule _RETURN on {shown}"));
+            }
+        }
+        for trigger in &table.triggers {
+            let by_condition = trigger.condition.as_ref().is_some_and(|when| when.columns(oid).contains(&position));
+            if by_condition || trigger.update.as_ref().is_some_and(|columns| columns.contains(&position)) {
+                let user = self.described(Object::Trigger(oid, trigger.oid));
+                return refuse("in a trigger definition", user);
+            }
+        }
+        Ok(())
+    }
+
+    /// The checks of a table, those over a column bound for its new type; indexes over it are, too.
+    fn bind_again(&mut self, oid: Oid, position: usize, typed: Typed) -> Result<Vec<Check>> {
+        let before = self.relation(oid)?;
+        let mut changed = Relation::clone(&before);
+        if let RelationKind::Table(table) = &mut changed.kind {
+            table.columns[position].typed = typed;
+        }
+        let after = Arc::new(changed);
+        let table = as_table(&before)?;
+        let uses = |stored: &StoredExpr| stored.columns(oid).contains(&position);
+        for index in table.indexes.clone() {
+            let RelationKind::Index(made) = &self.relation(index)?.kind else { continue };
+            let mut made = made.clone();
+            if let Some(predicate) = made.predicate.as_mut().filter(|predicate| uses(predicate)) {
+                let written = self.written(predicate, &before)?;
+                *predicate = self.stored_again(&written, &after)?;
+            }
+            for key in &mut made.keys {
+                if let IndexKeyKind::Expr(expr) = &mut key.what
+                    && uses(expr)
+                {
+                    let written = self.written(expr, &before)?;
+                    *expr = self.stored_again(&written, &after)?;
+                }
+            }
+            self.change_index(index, |index| *index = made)?;
+        }
+        let mut checks = table.checks.clone();
+        for check in checks.iter_mut().filter(|check| uses(&check.condition)) {
+            let written = self.written(&check.condition, &before)?;
+            check.condition = self.stored_again(&written, &after)?;
+        }
+        Ok(checks)
     }
 }
 

@@ -92,9 +92,7 @@ impl World<'_> {
             return Err(dependents(&format!("collation {short}"), &shown));
         }
         self.notice_cascade(&shown);
-        for (table, at, _) in users {
-            self.remove_column(table, at)?;
-        }
+        self.drop_columns(users.iter().map(|(table, at, _)| (*table, *at)))?;
         self.change_catalog(|catalog| {
             catalog.collations.remove(&found);
             Ok(())

@@ -6,6 +6,7 @@ use crate::parse::ast::{self, DataType, Ident};
 
 use crate::catalog::{Column, Generation, Oid, SequenceOwner, StoredExpr};
 use crate::error::{Result, SqlError, SqlState};
+use crate::ir::{Expr, ExprKind};
 use crate::parse::ddl::{ColumnConstraintKind, ColumnDefinition, SequenceOption, TableConstraint};
 use crate::schema::names::fold;
 use crate::schema::table::as_table_constraint;
@@ -44,12 +45,14 @@ fn serial(data_type: &DataType) -> Option<Type> {
 }
 
 impl World<'_> {
-    /// Adds a column to a table that has no rows; constraints that concern more than the column go to the list.
+    /// Adds a column to a table that has no rows. Constraints that concern more than the column go to the one list, how a
+    /// generated column is made to the other: that is bound when all columns are there.
     pub(super) fn add_new_column(
         &mut self,
         oid: Oid,
         definition: &ColumnDefinition,
         constraints: &mut Vec<TableConstraint>,
+        generated: &mut Vec<(usize, ast::Expr)>,
     ) -> Result<()> {
         let name = fold(&definition.name);
         let relation = self.relation(oid)?;
@@ -87,8 +90,7 @@ impl World<'_> {
                 ColumnConstraintKind::Default(expr) => column.default = Some(self.stored(expr, typed, &name)?),
                 ColumnConstraintKind::Generated(expr) => {
                     column.generation = Generation::Stored;
-                    column.default =
-                        Some(Arc::new(StoredExpr { text: expr.to_string(), ast: expr.clone(), ty: typed.ty }));
+                    generated.push((position, expr.clone()));
                 }
                 ColumnConstraintKind::Identity { always, options } => {
                     column.not_null = true;
@@ -125,13 +127,14 @@ impl World<'_> {
     ) -> Result<()> {
         let identity = generation != Generation::Plain;
         let owner = SequenceOwner { table, column: position, identity };
-        let (sequence, name) = self.make_sequence_for(owner, options)?;
+        let (sequence, _) = self.make_sequence_for(owner, options)?;
         let default = if identity {
             None
         } else {
-            let text = format!("nextval('{}'::regclass)", name.replace('\'', "''"));
-            let ast = nextval(&name);
-            Some(Arc::new(StoredExpr { text, ast, ty: Type::INT8 }))
+            let relation = self.relation(table)?;
+            let typed = crate::storage::world::as_table(&relation)?.columns[position].typed;
+            let next = Expr { kind: ExprKind::NextValue(sequence), typed };
+            Some(Arc::new(StoredExpr::new(next, &[])))
         };
         self.change_table(table, |table| {
             let column = &mut table.columns[position];
@@ -145,11 +148,9 @@ impl World<'_> {
         })
     }
 
-    /// An expression of the schema without columns, with its text as catalogs show it. It is bound once to find errors.
+    /// An expression of the schema without columns, for something of this type and name.
     pub(super) fn stored(&mut self, expr: &ast::Expr, typed: Typed, name: &str) -> Result<Arc<StoredExpr>> {
-        let bound = self.bind_assigned(expr, typed, name)?;
-        let text = super::deparse::assigned(self, &bound, expr, typed);
-        Ok(Arc::new(StoredExpr { text, ast: expr.clone(), ty: bound.ty() }))
+        Ok(Arc::new(StoredExpr::new(self.bind_assigned(expr, typed, name)?, &[])))
     }
 
     /// The position of a column.
@@ -174,10 +175,4 @@ fn sequence_type(ty: Type) -> DataType {
         Type::INT8 => DataType::BigInt,
         _ => DataType::Integer,
     }
-}
-
-/// `nextval('name'::regclass)` as a syntax tree.
-fn nextval(name: &str) -> ast::Expr {
-    let text = format!("nextval('{}'::regclass)", name.replace('\'', "''"));
-    super::deparse::parse_expression(&text).expect("a call of nextval parses")
 }

@@ -57,8 +57,8 @@ impl World<'_> {
             let message = format!("argument of CHECK must be type boolean, not type {shown}");
             return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
         }
-        let mut columns = Vec::new();
-        super::deparse::columns(&bound, &mut columns);
+        let stored = StoredExpr::new(bound, &[oid]);
+        let columns = stored.columns(oid);
         let table = as_table(&relation)?;
         let named: Vec<&str> = match columns.as_slice() {
             [only] => vec![&table.columns[*only].name],
@@ -70,11 +70,9 @@ impl World<'_> {
         };
         let validated = new || !constraint.attributes.not_valid;
         if !new && validated {
-            self.check_rows(&relation, &name, &bound)?;
+            self.check_rows(&relation, &name, &stored.expr)?;
         }
-        let text = super::deparse::expression(self, &bound, condition, &relation);
-        let stored = Arc::new(StoredExpr { text, ast: condition.clone(), ty: Type::BOOL });
-        let check = Check { oid: self.db.new_oid(), name, condition: stored, validated };
+        let check = Check { oid: self.db.new_oid(), name, condition: Arc::new(stored), validated };
         self.change_table(oid, |table| {
             table.checks.push(check);
             table.checks.sort_by(|one, two| one.name.cmp(&two.name));
@@ -102,8 +100,8 @@ impl World<'_> {
         let table = as_table(&relation)?;
         if let Some(check) = table.checks.iter().find(|check| &*check.name == name) {
             if !check.validated {
-                let bound = self.bind_row_expression(&check.condition.ast, &relation)?;
-                self.check_rows(&relation, name, &bound)?;
+                let condition = crate::ir::current::expr(&check.condition, &self.catalog);
+                self.check_rows(&relation, name, &condition)?;
             }
         } else if let Some(key) = table.foreign_keys.iter().find(|key| &*key.name == name) {
             if !key.validated {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::bind::Binder;
 use crate::catalog::{Check, RelationKind, UserType, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Run, Tuple};
+use crate::ir::current;
 use crate::parse::ddl::DomainAction;
 use crate::storage::World;
-use crate::types::{Datum, Type, Typed, kind};
+use crate::types::{Datum, Type, kind};
 
 /// Checks a value that was converted to a domain: what the domains below demand first.
 pub(crate) fn check_domain(world: &mut World<'_>, value: &Datum, domain: Type) -> Result<()> {
@@ -26,7 +26,7 @@ pub(crate) fn check_domain(world: &mut World<'_>, value: &Datum, domain: Type) -
 
 /// What one of the domains demands; `named` is the one that the value is converted to.
 fn check_one(world: &mut World<'_>, value: &Datum, user: &UserType, named: &UserType) -> Result<()> {
-    let UserTypeKind::Domain { base, not_null, checks, .. } = &user.kind else { return Ok(()) };
+    let UserTypeKind::Domain { not_null, checks, .. } = &user.kind else { return Ok(()) };
     let schema = world.catalog.schemas.get(&named.schema).map_or_else(String::new, |schema| schema.name.to_string());
     let about = |error: SqlError| error.schema(schema.clone()).data_type(named.name.to_string());
     if *not_null && value.is_null() {
@@ -34,8 +34,7 @@ fn check_one(world: &mut World<'_>, value: &Datum, user: &UserType, named: &User
         return Err(about(SqlError::new(SqlState::NOT_NULL_VIOLATION, message)));
     }
     for check in checks {
-        let path = world.path();
-        let condition = Binder::new(&*world, &path).domain_check(*base, &check.condition.ast)?;
+        let condition = current::expr(&check.condition, &world.catalog);
         let kept = Run::new().eval_on(world, &condition, &Tuple::default(), value.clone())?;
         if matches!(kept, Datum::Bool(false)) {
             let message = format!("value for domain {} violates check constraint \"{}\"", named.name, check.name);
@@ -50,7 +49,6 @@ impl World<'_> {
     pub(super) fn domain_values_must_fit(
         &mut self,
         domain: Type,
-        base: Typed,
         action: &DomainAction,
         check: Option<&Check>,
     ) -> Result<()> {
@@ -59,7 +57,7 @@ impl World<'_> {
             return Ok(());
         }
         let condition = match check {
-            Some(check) => Some(self.bind_domain_check(&check.condition.ast, base)?),
+            Some(check) => Some(current::expr(&check.condition, &self.catalog)),
             None => None,
         };
         for relation in self.catalog.clone().relations.values() {

@@ -1,17 +1,30 @@
-//! DROP, and what depends on what.
-
-use std::collections::BTreeSet;
+//! DROP: the objects that are named, and what depends on them.
 
 use crate::parse::ast::{Ident, ObjectName};
 
-use crate::catalog::{Catalog, IndexKeyKind, Oid, RelationKind, UserTypeKind};
+use crate::catalog::{Catalog, Oid, RelationKind, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{ObjectKind, ObjectRef};
+use crate::schema::depends::{Edges, Need, Object};
 use crate::schema::kind_words;
 use crate::schema::names::{fold, parts};
 use crate::storage::World;
 use crate::storage::locks::TableMode;
 use crate::storage::world::as_table;
+
+/// How many dependents a message lists.
+const MAX_REPORTED: usize = 100;
+
+/// An object that is dropped.
+struct Target {
+    object: Object,
+    /// It was named.
+    named: bool,
+    /// It goes without being asked.
+    silent: bool,
+    /// What it was found by.
+    because: Object,
+}
 
 impl World<'_> {
     pub(super) fn drop_objects(
@@ -21,37 +34,185 @@ impl World<'_> {
         names: &[ObjectRef],
         cascade: bool,
     ) -> Result<()> {
+        let mut objects = Vec::new();
         for name in names {
-            match object {
+            objects.extend(match object {
                 ObjectKind::Table
                 | ObjectKind::View
                 | ObjectKind::MaterializedView
                 | ObjectKind::Index
-                | ObjectKind::Sequence => self.drop_named_relation(object, if_exists, &name.name, cascade, names)?,
-                ObjectKind::Schema => self.drop_schema(if_exists, &name.name, cascade)?,
-                ObjectKind::Type | ObjectKind::Domain => self.drop_type(object, if_exists, &name.name, cascade)?,
+                | ObjectKind::Sequence => self.relation_to_drop(object, if_exists, &name.name)?,
+                ObjectKind::Schema => self.schema_to_drop(if_exists, &name.name)?,
+                ObjectKind::Type | ObjectKind::Domain => self.type_to_drop(object, if_exists, &name.name)?,
                 ObjectKind::Function | ObjectKind::Procedure | ObjectKind::Routine => {
-                    self.drop_function(object, if_exists, name, cascade)?;
+                    self.function_to_drop(object, if_exists, name)?
                 }
-                ObjectKind::Trigger => self.drop_trigger(if_exists, name)?,
-                ObjectKind::Database => self.drop_database(if_exists, &name.name)?,
-                ObjectKind::Collation => self.drop_collation(if_exists, &name.name, cascade)?,
-                ObjectKind::Extension => self.drop_extension(if_exists, &name.name, cascade)?,
-                ObjectKind::Role | ObjectKind::Policy => {}
+                ObjectKind::Trigger => self.trigger_to_drop(if_exists, name)?,
+                ObjectKind::Database => {
+                    self.drop_database(if_exists, &name.name)?;
+                    None
+                }
+                ObjectKind::Collation => {
+                    self.drop_collation(if_exists, &name.name, cascade)?;
+                    None
+                }
+                ObjectKind::Extension => {
+                    self.drop_extension(if_exists, &name.name, cascade)?;
+                    None
+                }
+                ObjectKind::Role | ObjectKind::Policy => None,
                 other => return Err(SqlError::unsupported(format!("DROP {}", kind_words(other)))),
+            });
+        }
+        self.drop_all(&objects, cascade)
+    }
+
+    /// Drops objects with all that depends on them, or refuses to without CASCADE.
+    pub(super) fn drop_all(&mut self, objects: &[Object], cascade: bool) -> Result<()> {
+        let edges = Edges::of(&self.catalog);
+        let mut search = Search { edges: &edges, named: objects, targets: Vec::new(), path: Vec::new() };
+        for object in objects {
+            if let Some(owner) = edges.owner(*object).filter(|owner| !objects.contains(owner)) {
+                let (what, needer) = (self.described(*object), self.described(owner));
+                let message = format!("cannot drop {what} because {needer} requires it");
+                return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message)
+                    .hint(format!("You can drop {needer} instead.")));
             }
         }
+        objects.iter().for_each(|object| search.find(*object, None));
+        let targets = search.targets;
+        self.report(objects, &targets, cascade)?;
+        targets.into_iter().try_for_each(|target| self.remove(target.object))
+    }
+
+    /// Drops columns with all that depends on them; the caller has said what goes.
+    pub(super) fn drop_columns(&mut self, columns: impl IntoIterator<Item = (Oid, usize)>) -> Result<()> {
+        let objects: Vec<Object> = columns.into_iter().map(|(table, at)| Object::Column(table, at)).collect();
+        let edges = Edges::of(&self.catalog);
+        let mut search = Search { edges: &edges, named: &objects, targets: Vec::new(), path: Vec::new() };
+        objects.iter().for_each(|object| search.find(*object, None));
+        search.targets.into_iter().try_for_each(|target| self.remove(target.object))
+    }
+
+    pub(super) fn notice_cascade(&mut self, also: &[String]) {
+        let message = match also {
+            [] => return,
+            [only] => format!("drop cascades to {only}"),
+            several => format!("drop cascades to {} other objects", several.len()),
+        };
+        self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, message);
+    }
+
+    /// Says what goes too, or that it is in the way.
+    fn report(&mut self, objects: &[Object], targets: &[Target], cascade: bool) -> Result<()> {
+        let is_part = |object: Object| {
+            let whole = object.whole();
+            whole.is_some_and(|whole| targets.iter().any(|target| target.object == whole))
+        };
+        let others = targets.iter().rev().filter(|target| !target.named && !target.silent && !is_part(target.object));
+        let others: Vec<&Target> = others.collect();
+        if others.is_empty() {
+            return Ok(());
+        }
+        let mut lines: Vec<String> = Vec::new();
+        for target in others.iter().take(MAX_REPORTED) {
+            let shown = self.described(target.object);
+            lines.push(match cascade {
+                true => format!("drop cascades to {shown}"),
+                false => format!("{shown} depends on {}", self.described(target.because)),
+            });
+        }
+        let more = others.len() - lines.len();
+        if more > 0 {
+            let (noun, what) =
+                (if more == 1 { "object" } else { "objects" }, if cascade { "drop cascades to" } else { "and" });
+            lines.push(format!("{what} {more} other {noun} (see server log for list)"));
+        }
+        if !cascade {
+            let message = match objects {
+                [only] => format!("cannot drop {} because other objects depend on it", self.described(*only)),
+                _ => "cannot drop desired object(s) because other objects depend on them".to_owned(),
+            };
+            return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message)
+                .detail(lines.join("\n"))
+                .hint("Use DROP ... CASCADE to drop the dependent objects too."));
+        }
+        let notice = match lines.as_slice() {
+            [only] if others.len() == 1 => SqlError::new(SqlState::SUCCESSFUL_COMPLETION, only.clone()),
+            _ => {
+                let message = format!("drop cascades to {} other objects", others.len());
+                SqlError::new(SqlState::SUCCESSFUL_COMPLETION, message).detail(lines.join("\n"))
+            }
+        };
+        self.session.messages.push(crate::session::Message::Notice("NOTICE", notice));
         Ok(())
     }
 
-    fn drop_named_relation(
-        &mut self,
-        object: ObjectKind,
-        if_exists: bool,
-        name: &ObjectName,
-        cascade: bool,
-        together: &[ObjectRef],
-    ) -> Result<()> {
+    /// Takes one object out of the catalog; what depends on it is gone.
+    fn remove(&mut self, object: Object) -> Result<()> {
+        match object {
+            Object::Relation(oid) => {
+                if self.catalog.table(oid).is_some() {
+                    self.lock_table(oid, TableMode::AccessExclusive)?;
+                }
+                self.change_catalog(|catalog| {
+                    remove_relation(catalog, oid);
+                    Ok(())
+                })
+            }
+            Object::Column(oid, at) => match self.catalog.table(oid) {
+                Some(table) if !table.columns[at].dropped => {
+                    self.lock_table(oid, TableMode::AccessExclusive)?;
+                    self.remove_column(oid, at)
+                }
+                _ => Ok(()),
+            },
+            Object::IndexConstraint(index) => self.remove_index_constraint(index),
+            Object::Default(oid, at) => self.change_known(oid, |table| table.columns[at].default = None),
+            Object::Check(oid, check) => {
+                self.change_known(oid, |table| table.checks.retain(|known| known.oid != check))
+            }
+            Object::ForeignKey(oid, key) => {
+                self.change_known(oid, |table| table.foreign_keys.retain(|known| known.oid != key))
+            }
+            Object::Trigger(oid, trigger) => {
+                self.change_known(oid, |table| table.triggers.retain(|known| known.oid != trigger))
+            }
+            Object::Type(oid) => self.change_catalog(|catalog| {
+                catalog.types.remove(&oid);
+                catalog.comments.retain(|(_, object, _), _| *object != oid);
+                Ok(())
+            }),
+            Object::Field(oid, at) => self.remove_field(oid, at),
+            Object::DomainCheck(oid, check) => match self.catalog.types.contains_key(&oid) {
+                true => self.change_type(oid, |kind| {
+                    if let UserTypeKind::Domain { checks, .. } = kind {
+                        checks.retain(|known| known.oid != check);
+                    }
+                    Ok(())
+                }),
+                false => Ok(()),
+            },
+            Object::Function(oid) => self.change_catalog(|catalog| {
+                catalog.functions.remove(&oid);
+                catalog.comments.retain(|(_, object, _), _| *object != oid);
+                Ok(())
+            }),
+            Object::Schema(oid) => self.change_catalog(|catalog| {
+                catalog.schemas.remove(&oid);
+                Ok(())
+            }),
+        }
+    }
+
+    fn change_known(&mut self, oid: Oid, change: impl FnOnce(&mut crate::catalog::Table)) -> Result<()> {
+        self.change_catalog(|catalog| {
+            change_table(catalog, oid, change);
+            Ok(())
+        })
+    }
+
+    fn relation_to_drop(&mut self, object: ObjectKind, if_exists: bool, name: &ObjectName) -> Result<Option<Object>> {
         let word = kind_words(object).to_lowercase();
         let Some(relation) = self.find_relation(name)? else {
             let (schema, short) = parts(name)?;
@@ -59,14 +220,14 @@ impl World<'_> {
                 let message = format!("schema \"{schema}\" does not exist");
                 if if_exists {
                     self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
-                    return Ok(());
+                    return Ok(None);
                 }
                 return Err(SqlError::new(SqlState::INVALID_SCHEMA_NAME, message));
             }
             if if_exists {
                 let message = format!("{word} \"{short}\" does not exist, skipping");
                 self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, message);
-                return Ok(());
+                return Ok(None);
             }
             let state = if matches!(object, ObjectKind::Index) {
                 SqlState::UNDEFINED_OBJECT
@@ -86,186 +247,35 @@ impl World<'_> {
         if !fits {
             let article = if matches!(object, ObjectKind::Index) { "an" } else { "a" };
             let message = format!("\"{}\" is not {article} {word}", relation.name);
-            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+            let kind = super::describe::kind_of(&relation.kind);
+            let article = if kind == "index" { "an" } else { "a" };
+            let hint = format!("Use DROP {} to remove {article} {kind}.", kind.to_uppercase());
+            return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message).hint(hint));
         }
-        self.refuse_needed_index(relation.oid)?;
         self.lock_table(relation.oid, TableMode::AccessExclusive)?;
-        let mut also = BTreeSet::new();
-        for other in together {
-            if let Some(other) = self.find_relation(&other.name)? {
-                also.insert(other.oid);
-            }
-        }
-        self.drop_relation(relation.oid, cascade, &also)
+        Ok(Some(Object::Relation(relation.oid)))
     }
 
-    /// An index that a constraint made goes with the constraint only; so does a sequence of an identity column.
-    fn refuse_needed_index(&self, oid: Oid) -> Result<()> {
-        let relation = self.relation(oid)?;
-        let refuse = |needer: String| {
-            let what = if matches!(relation.kind, RelationKind::Index(_)) { "index" } else { "sequence" };
-            let message = format!("cannot drop {what} {} because {needer} requires it", relation.name);
-            Err(SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message)
-                .hint(format!("You can drop {needer} instead.")))
-        };
-        match &relation.kind {
-            RelationKind::Index(index) if index.constraint.is_some() => {
-                let table = self.relation(index.table)?.name.clone();
-                refuse(format!("constraint {} on table {table}", relation.name))
-            }
-            RelationKind::Sequence(sequence) => match sequence.owner {
-                Some(owner) if owner.identity => {
-                    let table = self.relation(owner.table)?;
-                    let column = &as_table(&table)?.columns[owner.column].name;
-                    refuse(format!("column {column} of table {}", table.name))
-                }
-                _ => Ok(()),
-            },
-            _ => Ok(()),
-        }
-    }
-
-    /// Drops a relation with what belongs to it; what depends on it is dropped too (CASCADE) or in the way.
-    pub(super) fn drop_relation(&mut self, oid: Oid, cascade: bool, also: &BTreeSet<Oid>) -> Result<()> {
-        let Ok(relation) = self.relation(oid) else { return Ok(()) };
-        let views = self.views_on(oid);
-        let keys = self.keys_to(oid);
-        let defaults = self.defaults_with(oid);
-        let mut in_the_way = Vec::new();
-        in_the_way.extend(views.iter().filter(|view| !also.contains(view)).map(|view| {
-            let name = self.relation(*view).map_or_else(|_| String::new(), |view| view.name.to_string());
-            format!("view {name}")
-        }));
-        in_the_way.extend(keys.iter().filter(|(table, _)| *table != oid && !also.contains(table)).map(
-            |(table, key)| {
-                let table = self.relation(*table).map_or_else(|_| String::new(), |table| table.name.to_string());
-                format!("constraint {key} on table {table}")
-            },
-        ));
-        in_the_way.extend(defaults.iter().filter(|(table, _)| !also.contains(table)).map(|(table, column)| {
-            let relation = self.relation(*table).ok();
-            let table = relation.as_ref().map_or("", |table| &table.name);
-            let column = relation
-                .as_ref()
-                .and_then(|table| as_table(table).ok())
-                .map_or("", |table| &table.columns[*column].name);
-            format!("default value for column {column} of table {table}")
-        }));
-        let what = kind_of(&relation.kind);
-        if !cascade && !in_the_way.is_empty() {
-            return Err(dependents(&format!("{what} {}", relation.name), &in_the_way));
-        }
-        self.notice_cascade(&in_the_way);
-        for view in views {
-            self.drop_relation(view, cascade, also)?;
-        }
-        self.change_catalog(|catalog| {
-            for (table, key) in &keys {
-                change_table(catalog, *table, |table| table.foreign_keys.retain(|known| known.name != *key));
-            }
-            for (table, column) in &defaults {
-                change_table(catalog, *table, |table| table.columns[*column].default = None);
-            }
-            remove(catalog, oid);
-            Ok(())
-        })
-    }
-
-    pub(super) fn notice_cascade(&mut self, also: &[String]) {
-        let message = match also {
-            [] => return,
-            [only] => format!("drop cascades to {only}"),
-            several => format!("drop cascades to {} other objects", several.len()),
-        };
-        self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, message);
-    }
-
-    /// Views whose query names a relation.
-    fn views_on(&self, oid: Oid) -> Vec<Oid> {
-        let uses = |relation: &&std::sync::Arc<crate::catalog::Relation>| match &relation.kind {
-            RelationKind::View(view) => relation.oid != oid && view.uses.contains(&oid),
-            _ => false,
-        };
-        self.catalog.relations.values().filter(uses).map(|relation| relation.oid).collect()
-    }
-
-    /// Foreign keys that refer to a table.
-    fn keys_to(&self, oid: Oid) -> Vec<(Oid, std::sync::Arc<str>)> {
-        let mut found = Vec::new();
-        for relation in self.catalog.relations.values() {
-            if let RelationKind::Table(table) = &relation.kind {
-                let keys = table.foreign_keys.iter().filter(|key| key.parent == oid);
-                found.extend(keys.map(|key| (relation.oid, key.name.clone())));
-            }
-        }
-        found
-    }
-
-    /// Columns whose default takes values of a sequence that they do not own.
-    fn defaults_with(&self, oid: Oid) -> Vec<(Oid, usize)> {
-        let Some(relation) = self.catalog.relation(oid) else { return Vec::new() };
-        if !matches!(relation.kind, RelationKind::Sequence(_)) {
-            return Vec::new();
-        }
-        let mut found = Vec::new();
-        let call = format!("nextval('{}'::regclass)", relation.name);
-        for other in self.catalog.relations.values() {
-            if let RelationKind::Table(table) = &other.kind {
-                let columns = table.columns.iter().enumerate().filter(|(_, column)| {
-                    column.sequence == Some(oid) || column.default.as_ref().is_some_and(|default| default.text == call)
-                });
-                found.extend(columns.map(|(at, _)| (other.oid, at)));
-            }
-        }
-        found
-    }
-
-    fn drop_schema(&mut self, if_exists: bool, name: &ObjectName, cascade: bool) -> Result<()> {
+    fn schema_to_drop(&mut self, if_exists: bool, name: &ObjectName) -> Result<Option<Object>> {
         let (_, name) = parts(name)?;
-        let Some(schema) = self.catalog.schema(&name).cloned() else {
-            let message = format!("schema \"{name}\" does not exist");
-            if if_exists {
-                self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
-                return Ok(());
-            }
-            return Err(SqlError::new(SqlState::INVALID_SCHEMA_NAME, message));
-        };
-        let inside = |oid: Oid| oid == schema.oid;
-        let relations: Vec<_> = self
-            .catalog
-            .relations
-            .values()
-            .filter(|relation| inside(relation.schema) && !matches!(relation.kind, RelationKind::Index(_)))
-            .cloned()
-            .collect();
-        let shown: Vec<String> =
-            relations.iter().map(|relation| format!("{} {name}.{}", kind_of(&relation.kind), relation.name)).collect();
-        let others = self.catalog.functions.values().any(|function| inside(function.schema));
-        if !cascade && (!shown.is_empty() || others) {
-            return Err(dependents(&format!("schema {name}"), &shown));
+        if let Some(schema) = self.catalog.schema(&name) {
+            return Ok(Some(Object::Schema(schema.oid)));
         }
-        self.notice_cascade(&shown);
-        let also: BTreeSet<Oid> = relations.iter().map(|relation| relation.oid).collect();
-        for relation in relations {
-            self.drop_relation(relation.oid, true, &also)?;
+        let message = format!("schema \"{name}\" does not exist");
+        if if_exists {
+            self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
+            return Ok(None);
         }
-        self.change_catalog(|catalog| {
-            catalog.types.retain(|_, ty| !inside(ty.schema));
-            catalog.functions.retain(|_, function| !inside(function.schema));
-            catalog.collations.retain(|_, collation| !inside(collation.schema));
-            catalog.extensions.retain(|_, extension| !inside(extension.schema));
-            catalog.schemas.remove(&schema.oid);
-            Ok(())
-        })
+        Err(SqlError::new(SqlState::INVALID_SCHEMA_NAME, message))
     }
 
-    fn drop_type(&mut self, object: ObjectKind, if_exists: bool, name: &ObjectName, cascade: bool) -> Result<()> {
+    fn type_to_drop(&mut self, object: ObjectKind, if_exists: bool, name: &ObjectName) -> Result<Option<Object>> {
         let word = kind_words(object).to_lowercase();
         let Some(found) = self.find_type(name)? else {
             let message = format!("type \"{}\" does not exist", parts(name)?.1);
             if if_exists {
                 self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
-                return Ok(());
+                return Ok(None);
             }
             return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message));
         };
@@ -280,47 +290,23 @@ impl World<'_> {
             let hint = format!("You can drop extension {name} instead.");
             return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message).hint(hint));
         }
-        let mut users = Vec::new();
-        for relation in self.catalog.relations.values() {
-            if let RelationKind::Table(table) = &relation.kind {
-                for (at, column) in table.columns.iter().enumerate() {
-                    if !column.dropped && (column.typed.ty == user.ty || column.typed.ty == user.array) {
-                        users.push((relation.oid, at, format!("column {} of table {}", column.name, relation.name)));
-                    }
-                }
-            }
-        }
-        let shown: Vec<String> = users.iter().map(|(_, _, shown)| shown.clone()).collect();
-        if !cascade && !users.is_empty() {
-            return Err(dependents(&format!("type {}", user.name), &shown));
-        }
-        self.notice_cascade(&shown);
-        for (table, at, _) in users {
-            self.remove_column(table, at)?;
-        }
-        self.change_catalog(|catalog| {
-            catalog.types.remove(&found);
-            Ok(())
-        })
+        Ok(Some(Object::Type(found)))
     }
 
-    fn drop_trigger(&mut self, if_exists: bool, name: &ObjectRef) -> Result<()> {
+    fn trigger_to_drop(&mut self, if_exists: bool, name: &ObjectRef) -> Result<Option<Object>> {
         let Some(of) = &name.of else { return Err(SqlError::syntax("DROP TRIGGER needs a table")) };
-        let Some(relation) = self.relation_or_skip(of, if_exists)? else { return Ok(()) };
+        let Some(relation) = self.relation_or_skip(of, if_exists)? else { return Ok(None) };
         let (_, trigger) = parts(&name.name)?;
-        let there = as_table(&relation)?.triggers.iter().any(|known| known.name == trigger);
-        if !there {
+        let found = as_table(&relation)?.triggers.iter().find(|known| known.name == trigger).map(|known| known.oid);
+        let Some(found) = found else {
             if if_exists {
                 let message = format!("trigger \"{trigger}\" for relation \"{}\" does not exist", relation.name);
                 self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
-                return Ok(());
+                return Ok(None);
             }
             return Err(super::trigger::no_trigger(&trigger, &relation.name));
-        }
-        self.change_table(relation.oid, |table| {
-            table.triggers.retain(|known| known.name != trigger);
-            Ok(())
-        })
+        };
+        Ok(Some(Object::Trigger(relation.oid, found)))
     }
 
     fn drop_database(&mut self, if_exists: bool, name: &ObjectName) -> Result<()> {
@@ -345,47 +331,11 @@ impl World<'_> {
             }
             return Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message));
         };
-        let mut in_the_way = Vec::new();
-        for (table, key) in self.keys_to(oid) {
-            let referring = self.relation(table)?;
-            let uses = as_table(&referring)?
-                .foreign_keys
-                .iter()
-                .any(|known| known.name == key && known.parent_columns.contains(&position));
-            if uses && table != oid {
-                in_the_way.push((table, key.clone(), format!("constraint {key} on table {}", referring.name)));
-            }
-        }
-        let views = self.views_on(oid);
-        let mut shown: Vec<String> = in_the_way.iter().map(|(_, _, shown)| shown.clone()).collect();
-        let mut gone_views = Vec::new();
-        for view in views {
-            let named = self.relation(view)?;
-            if let RelationKind::View(made) = &named.kind
-                && mentions(&made.text, &folded)
-            {
-                shown.push(format!("view {}", named.name));
-                gone_views.push(view);
-            }
-        }
-        if !cascade && !shown.is_empty() {
-            return Err(dependents(&format!("column {folded} of table {}", relation.name), &shown));
-        }
-        self.notice_cascade(&shown);
-        for view in gone_views {
-            self.drop_relation(view, true, &BTreeSet::new())?;
-        }
-        self.change_catalog(|catalog| {
-            for (table, key, _) in &in_the_way {
-                change_table(catalog, *table, |table| table.foreign_keys.retain(|known| known.name != *key));
-            }
-            Ok(())
-        })?;
-        self.remove_column(oid, position)
+        self.drop_all(&[Object::Column(oid, position)], cascade)
     }
 
-    /// Takes a column out of its table, with the constraints and indexes that it is part of.
-    pub(super) fn remove_column(&mut self, oid: Oid, position: usize) -> Result<()> {
+    /// Takes a column out of its table; the constraints and indexes that it was part of are gone.
+    fn remove_column(&mut self, oid: Oid, position: usize) -> Result<()> {
         let relation = self.relation(oid)?;
         let table = as_table(&relation)?;
         if table.clustered.contains(&position) {
@@ -396,42 +346,44 @@ impl World<'_> {
                 self.change_index(index, |index| index.space = Some(space))?;
             }
         }
-        let relation = self.relation(oid)?;
-        let table = as_table(&relation)?;
-        let mut gone = Vec::new();
-        for &index in &table.indexes {
-            if let RelationKind::Index(made) = &self.relation(index)?.kind {
-                let uses = made.keys.iter().any(|key| matches!(key.what, IndexKeyKind::Column(at) if at == position));
-                if uses || made.include.contains(&position) {
-                    gone.push(index);
-                }
-            }
+        self.change_known(oid, |table| {
+            let column = &mut table.columns[position];
+            column.dropped = true;
+            column.name = format!("........pg.dropped.{}........", position + 1).into();
+            (column.not_null, column.default, column.sequence) = (false, None, None);
+        })?;
+        self.make_row_type(oid)
+    }
+
+    fn remove_field(&mut self, oid: Oid, at: usize) -> Result<()> {
+        if !self.catalog.types.contains_key(&oid) {
+            return Ok(());
         }
-        let mut checks = Vec::new();
-        for check in &table.checks {
-            let bound = self.bind_row_expression(&check.condition.ast, &relation)?;
-            let mut columns = Vec::new();
-            super::deparse::columns(&bound, &mut columns);
-            if columns.contains(&position) {
-                checks.push(check.oid);
+        self.change_type(oid, |kind| {
+            if let UserTypeKind::Composite(fields) = kind
+                && at < fields.len()
+            {
+                fields.remove(at);
             }
+            Ok(())
+        })
+    }
+
+    /// Drops the index of a PRIMARY KEY or UNIQUE constraint.
+    fn remove_index_constraint(&mut self, index: Oid) -> Result<()> {
+        let Some(RelationKind::Index(made)) = self.catalog.relation(index).map(|relation| &relation.kind) else {
+            return Ok(());
+        };
+        let oid = made.table;
+        let orders_rows = self
+            .catalog
+            .table(oid)
+            .is_some_and(|table| table.primary_key == Some(index) && !table.clustered.is_empty());
+        if orders_rows {
+            self.rewrite(oid, |table| table.clustered.clear(), |_, values| Ok(values))?;
         }
-        let sequence = table.columns[position].sequence;
         self.change_catalog(|catalog| {
-            change_table(catalog, oid, |table| {
-                let column = &mut table.columns[position];
-                column.dropped = true;
-                column.name = format!("........pg.dropped.{}........", position + 1).into();
-                (column.not_null, column.default, column.sequence) = (false, None, None);
-                table.checks.retain(|check| !checks.contains(&check.oid));
-                table.foreign_keys.retain(|key| !key.columns.contains(&position));
-                table.indexes.retain(|index| !gone.contains(index));
-                if table.primary_key.is_some_and(|index| gone.contains(&index)) {
-                    table.primary_key = None;
-                }
-            });
-            gone.iter().for_each(|index| catalog.drop_relation(*index));
-            sequence.into_iter().for_each(|sequence| catalog.drop_relation(sequence));
+            remove_relation(catalog, index);
             Ok(())
         })
     }
@@ -455,49 +407,11 @@ impl World<'_> {
             }
             return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message));
         }
-        if let Some(index) = index {
-            let keys: Vec<_> = self
-                .keys_to(oid)
-                .into_iter()
-                .filter(|(table, key)| {
-                    let table = self.catalog.table(*table);
-                    let key = table.and_then(|table| table.foreign_keys.iter().find(|known| known.name == *key));
-                    key.is_some_and(|key| key.parent_index == index)
-                })
-                .collect();
-            let shown: Vec<String> = keys
-                .iter()
-                .map(|(table, key)| {
-                    let table = self.relation(*table).map_or_else(|_| String::new(), |table| table.name.to_string());
-                    format!("constraint {key} on table {table}")
-                })
-                .collect();
-            if !cascade && !keys.is_empty() {
-                return Err(dependents(&format!("constraint {name} on table {}", relation.name), &shown));
-            }
-            self.notice_cascade(&shown);
-            if !table.clustered.is_empty() && table.primary_key == Some(index) {
-                self.rewrite(oid, |table| table.clustered.clear(), |_, values| Ok(values))?;
-            }
-            return self.change_catalog(|catalog| {
-                for (table, key) in &keys {
-                    change_table(catalog, *table, |table| table.foreign_keys.retain(|known| known.name != *key));
-                }
-                change_table(catalog, oid, |table| {
-                    table.indexes.retain(|known| *known != index);
-                    if table.primary_key == Some(index) {
-                        table.primary_key = None;
-                    }
-                });
-                catalog.drop_relation(index);
-                Ok(())
-            });
-        }
-        self.change_table(oid, |table| {
-            table.checks.retain(|check| &*check.name != name);
-            table.foreign_keys.retain(|key| &*key.name != name);
-            Ok(())
-        })
+        let check = table.checks.iter().find(|check| &*check.name == name).map(|check| Object::Check(oid, check.oid));
+        let key =
+            || table.foreign_keys.iter().find(|key| &*key.name == name).map(|key| Object::ForeignKey(oid, key.oid));
+        let object = index.map(Object::IndexConstraint).or(check).or_else(key);
+        self.drop_all(object.as_slice(), cascade)
     }
 }
 
@@ -510,13 +424,45 @@ pub(super) fn dependents(what: &str, dependents: &[String]) -> SqlError {
         .hint("Use DROP ... CASCADE to drop the dependent objects too.")
 }
 
-fn kind_of(kind: &RelationKind) -> &'static str {
-    match kind {
-        RelationKind::Table(_) => "table",
-        RelationKind::Index(_) => "index",
-        RelationKind::View(view) if view.materialized.is_some() => "materialized view",
-        RelationKind::View(_) => "view",
-        RelationKind::Sequence(_) => "sequence",
+/// Follows the edges of dependencies: what depends on an object comes before it.
+struct Search<'e> {
+    edges: &'e Edges,
+    named: &'e [Object],
+    targets: Vec<Target>,
+    /// The objects that are being looked at.
+    path: Vec<Object>,
+}
+
+impl Search<'_> {
+    fn find(&mut self, object: Object, found: Option<(Object, Need)>) {
+        let silent = found.is_some_and(|(_, need)| need != Need::Normal);
+        if self.path.contains(&object) {
+            return;
+        }
+        if let Some(known) = self.targets.iter_mut().find(|target| target.object == object) {
+            known.silent |= silent;
+            return;
+        }
+        // A part goes with the whole that it belongs to.
+        if let (Some(owner), Some((because, _))) = (self.edges.owner(object), found)
+            && owner != because
+            && object.whole() != Some(owner)
+            && !self.path.contains(&owner)
+        {
+            return self.find(owner, found);
+        }
+        self.path.push(object);
+        for (dependent, need) in self.edges.dependents(object) {
+            self.find(dependent, Some((object, need)));
+        }
+        self.path.pop();
+        // It may have been found on the way.
+        if let Some(known) = self.targets.iter_mut().find(|target| target.object == object) {
+            known.silent |= silent;
+            return;
+        }
+        let because = found.map_or(object, |(because, _)| because);
+        self.targets.push(Target { object, named: self.named.contains(&object), silent, because });
     }
 }
 
@@ -532,7 +478,7 @@ pub(super) fn change_table(catalog: &mut Catalog, oid: Oid, change: impl FnOnce(
 }
 
 /// Takes a relation out of a catalog, with all that belongs to it.
-fn remove(catalog: &mut Catalog, oid: Oid) {
+fn remove_relation(catalog: &mut Catalog, oid: Oid) {
     let Some(relation) = catalog.relation(oid).cloned() else { return };
     match &relation.kind {
         RelationKind::Table(table) => {
@@ -548,21 +494,37 @@ fn remove(catalog: &mut Catalog, oid: Oid) {
         }
         RelationKind::Index(index) => {
             let table = index.table;
-            change_table(catalog, table, |table| table.indexes.retain(|known| *known != oid));
+            change_table(catalog, table, |table| {
+                table.indexes.retain(|known| *known != oid);
+                if table.primary_key == Some(oid) {
+                    table.primary_key = None;
+                }
+            });
         }
         RelationKind::View(view) => {
             if let Some(rows) = view.materialized {
-                remove(catalog, rows);
+                remove_relation(catalog, rows);
             }
         }
-        RelationKind::Sequence(_) => {}
+        RelationKind::Sequence(_) => forget_sequence(catalog, oid),
     }
     catalog.drop_relation(oid);
     catalog.comments.retain(|(_, object, _), _| *object != oid);
 }
 
-/// Whether a view's text has this word.
-pub(super) fn mentions(text: &str, word: &str) -> bool {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    text.to_lowercase().split(|c| !is_word(c)).any(|found| found == word)
+/// A column whose sequence is gone has none.
+fn forget_sequence(catalog: &mut Catalog, oid: Oid) {
+    let has = |relation: &crate::catalog::Relation| match &relation.kind {
+        RelationKind::Table(table) => table.columns.iter().any(|column| column.sequence == Some(oid)),
+        _ => false,
+    };
+    let owners: Vec<Oid> =
+        catalog.relations.values().filter(|relation| has(relation)).map(|relation| relation.oid).collect();
+    for owner in owners {
+        change_table(catalog, owner, |table| {
+            table.columns.iter_mut().filter(|column| column.sequence == Some(oid)).for_each(|column| {
+                column.sequence = None;
+            });
+        });
+    }
 }

@@ -92,9 +92,7 @@ impl World<'_> {
             return Err(error.detail(detail.collect::<Vec<_>>().join("\n")));
         }
         self.notice_cascade(&shown);
-        for (table, at, _) in users {
-            self.remove_column(table, at)?;
-        }
+        self.drop_columns(users.iter().map(|(table, at, _)| (*table, *at)))?;
         self.change_catalog(|catalog| {
             types.iter().for_each(|ty| drop(catalog.types.remove(&ty.ty.0)));
             catalog.extensions.remove(&found.oid);

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Language, Oid, Parameter, ParameterMode, RelationKind, Returns, UserFunction, Volatility};
+use crate::catalog::{Language, Oid, Parameter, ParameterMode, Returns, UserFunction, Volatility};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{
     CreateFunction, FunctionOption, FunctionParameter, FunctionReturns, ObjectKind, ObjectRef, ParameterMode as Said,
     TypeName,
 };
+use crate::schema::depends::Object;
 use crate::schema::names::{fold, parts};
 use crate::storage::World;
 use crate::storage::world::as_table;
@@ -31,6 +32,7 @@ impl World<'_> {
             returns,
             language: Language::Sql,
             body: "".into(),
+            atomic: None,
             strict: false,
             volatility: Volatility::Volatile,
             settings: Vec::new(),
@@ -55,6 +57,7 @@ impl World<'_> {
         function.oid = self.place_function(&function, create.or_replace)?;
         if atomic {
             crate::plpgsql::check(self, &function)?;
+            function.atomic = Some(crate::plpgsql::stored_body(self, &function)?.into());
         }
         let function = Arc::new(function);
         self.change_catalog(|catalog| {
@@ -188,7 +191,9 @@ impl World<'_> {
         for option in options {
             match option {
                 FunctionOption::Language(name) => *language = Some(name.clone()),
-                FunctionOption::Body(body) | FunctionOption::SqlBody(body) => function.body = body.as_str().into(),
+                FunctionOption::Body(body) | FunctionOption::SqlBody(body) => {
+                    (function.body, function.atomic) = (body.as_str().into(), None);
+                }
                 FunctionOption::Strict(strict) => function.strict = *strict,
                 FunctionOption::Volatility(volatility) => function.volatility = *volatility,
                 FunctionOption::Set(name, values) => {
@@ -271,13 +276,12 @@ impl World<'_> {
         Ok(self.catalog.functions.values().filter(fits).map(|function| function.oid).collect())
     }
 
-    pub(super) fn drop_function(
+    pub(super) fn function_to_drop(
         &mut self,
         object: ObjectKind,
         if_exists: bool,
         name: &ObjectRef,
-        cascade: bool,
-    ) -> Result<()> {
+    ) -> Result<Option<Object>> {
         if if_exists && self.functions_named(name)?.is_empty() {
             let (_, short) = parts(&name.name)?;
             let word = super::kind_words(object).to_lowercase();
@@ -287,7 +291,7 @@ impl World<'_> {
             };
             let message = format!("{word} {short}({}) does not exist, skipping", types.join(","));
             self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, message);
-            return Ok(());
+            return Ok(None);
         }
         let oid = self.function_named(name)?;
         let function = self.catalog.functions[&oid].clone();
@@ -300,35 +304,7 @@ impl World<'_> {
             let message = format!("{} is not {what}", self.signature(&function).replace(',', ", "));
             return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
         }
-        let mut users = Vec::new();
-        for relation in self.catalog.relations.values() {
-            if let RelationKind::Table(table) = &relation.kind {
-                for trigger in table.triggers.iter().filter(|trigger| trigger.function == oid) {
-                    users.push((
-                        relation.oid,
-                        trigger.oid,
-                        format!("trigger {} on table {}", trigger.name, relation.name),
-                    ));
-                }
-            }
-        }
-        let shown: Vec<String> = users.iter().map(|(_, _, shown)| shown.clone()).collect();
-        if !cascade && !users.is_empty() {
-            return Err(super::drop::dependents(&format!("function {}()", function.name), &shown));
-        }
-        if let [only] = shown.as_slice() {
-            self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, format!("drop cascades to {only}"));
-        } else if !shown.is_empty() {
-            let message = format!("drop cascades to {} other objects", shown.len());
-            self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, message);
-        }
-        self.change_catalog(|catalog| {
-            for (table, trigger, _) in users {
-                super::drop::change_table(catalog, table, |table| table.triggers.retain(|known| known.oid != trigger));
-            }
-            catalog.functions.remove(&oid);
-            Ok(())
-        })
+        Ok(Some(Object::Function(oid)))
     }
 }
 

@@ -11,7 +11,6 @@ use crate::schema::names::{self, fold};
 use crate::storage::World;
 use crate::storage::locks::TableMode;
 use crate::storage::world::as_table;
-use crate::types::Type;
 
 impl World<'_> {
     pub(super) fn create_index(&mut self, create: &CreateIndex) -> Result<()> {
@@ -46,8 +45,7 @@ impl World<'_> {
         let predicate = match &create.predicate {
             Some(predicate) => {
                 let bound = self.bind_row_expression(predicate, &relation)?;
-                let text = super::deparse::expression(self, &bound, predicate, &relation);
-                Some(Arc::new(StoredExpr { text, ast: predicate.clone(), ty: Type::BOOL }))
+                Some(Arc::new(StoredExpr::new(bound, &[relation.oid])))
             }
             None => None,
         };
@@ -98,12 +96,11 @@ impl World<'_> {
             return Ok((key(IndexKeyKind::Column(position)), name.to_string()));
         }
         let bound = self.bind_row_expression(&element.expr, relation)?;
-        let text = super::deparse::expression(self, &bound, &element.expr, relation);
         let part = match unnested(&element.expr) {
             ast::Expr::Function(function) => function.name.0.last().map_or_else(String::new, ToString::to_string),
             _ => "expr".to_owned(),
         };
-        let stored = StoredExpr { text, ast: element.expr.clone(), ty: bound.ty() };
+        let stored = StoredExpr::new(bound, &[relation.oid]);
         Ok((key(IndexKeyKind::Expr(Arc::new(stored))), part.to_lowercase()))
     }
 
@@ -139,6 +136,12 @@ impl World<'_> {
                 *position = map(*position);
                 columns.push(to.columns[*position].name.clone());
             }
+            if let IndexKeyKind::Expr(expr) = &mut key.what {
+                *expr = Arc::new(super::stored::moved(expr, oid, &map));
+            }
+        }
+        if let Some(predicate) = &mut copy.predicate {
+            *predicate = Arc::new(super::stored::moved(predicate, oid, &map));
         }
         let suffix = match copy.constraint {
             Some(constraint) if constraint.primary => "pkey",

@@ -14,7 +14,8 @@ mod collation;
 mod column;
 mod comment;
 mod constraint;
-mod deparse;
+pub(crate) mod depends;
+mod describe;
 mod domain;
 mod drop;
 mod extension;
@@ -24,11 +25,11 @@ pub(crate) mod names;
 mod rename;
 mod rows;
 mod sequence;
+mod stored;
 mod table;
 mod trigger;
 mod types;
 mod view;
-mod viewdef;
 
 use std::sync::Arc;
 
@@ -37,7 +38,6 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{Ddl, ObjectKind};
 use crate::storage::World;
 
-pub(crate) use deparse::columns as columns_of;
 pub(crate) use domain::check_domain;
 
 /// Runs a statement that changes the schema: its tag.

@@ -115,30 +115,8 @@ impl World<'_> {
         let oid = relation.oid;
         self.change_table(oid, |table| {
             table.columns[position].name = to.into();
-            let rename =
-                |stored: &Arc<crate::catalog::StoredExpr>| Arc::new(super::deparse::renamed(stored, column, to));
-            for check in &mut table.checks {
-                check.condition = rename(&check.condition);
-            }
-            for column in &mut table.columns {
-                if column.generation == crate::catalog::Generation::Stored {
-                    column.default = column.default.as_ref().map(rename);
-                }
-            }
             Ok(())
         })?;
-        for index in as_table(&*self.relation(oid)?)?.indexes.clone() {
-            self.change_index(index, |index| {
-                for key in &mut index.keys {
-                    if let crate::catalog::IndexKeyKind::Expr(expr) = &mut key.what {
-                        *expr = Arc::new(super::deparse::renamed(expr, column, to));
-                    }
-                }
-                if let Some(predicate) = &mut index.predicate {
-                    *predicate = Arc::new(super::deparse::renamed(predicate, column, to));
-                }
-            })?;
-        }
         self.make_row_type(oid)
     }
 

@@ -37,10 +37,12 @@ impl World<'_> {
         catalog.put_relation(relation);
         self.set_catalog(catalog)?;
         let mut constraints = Vec::new();
-        let mut likes = Vec::new();
+        let (mut likes, mut generated) = (Vec::new(), Vec::new());
         for element in &create.elements {
             match element {
-                TableElement::Column(column) => self.add_new_column(oid, column, &mut constraints)?,
+                TableElement::Column(column) => {
+                    self.add_new_column(oid, column, &mut constraints, &mut generated)?;
+                }
                 TableElement::Constraint(constraint) => constraints.push(constraint.clone()),
                 TableElement::Like { table, options } => {
                     self.like_columns(oid, table, options)?;
@@ -48,7 +50,7 @@ impl World<'_> {
                 }
             }
         }
-        self.show_generated(oid)?;
+        self.bind_generated(oid, generated)?;
         self.place_cells(oid, &primary_columns(&constraints))?;
         // Keys first: others may refer to them, and PostgreSQL names them in this order, too.
         for constraint in ordered(&constraints) {
@@ -81,19 +83,18 @@ impl World<'_> {
         Ok(Relation { oid, schema, name, kind: RelationKind::Table(table) })
     }
 
-    /// How generated columns are made, as catalogs show it: all columns are there now.
-    pub(super) fn show_generated(&mut self, oid: Oid) -> Result<()> {
+    /// Says how generated columns are made: all columns are there now.
+    pub(super) fn bind_generated(&mut self, oid: Oid, generated: Vec<(usize, crate::parse::ast::Expr)>) -> Result<()> {
         let relation = self.relation(oid)?;
-        for (at, column) in crate::storage::world::as_table(&relation)?.columns.iter().enumerate() {
-            if let (crate::catalog::Generation::Stored, Some(how)) = (column.generation, &column.default) {
-                let bound = self.bind_row_value(&how.ast, &relation, column.typed, &column.name)?;
-                let text = super::deparse::expression(self, &bound, &how.ast, &relation);
-                let stored = crate::catalog::StoredExpr { text, ast: how.ast.clone(), ty: how.ty };
-                self.change_table(oid, |table| {
-                    table.columns[at].default = Some(Arc::new(stored));
-                    Ok(())
-                })?;
-            }
+        let columns = &crate::storage::world::as_table(&relation)?.columns;
+        for (at, how) in generated {
+            let column = &columns[at];
+            let bound = self.bind_row_value(&how, &relation, column.typed, &column.name)?;
+            let stored = crate::catalog::StoredExpr::new(bound, &[oid]);
+            self.change_table(oid, |table| {
+                table.columns[at].default = Some(Arc::new(stored));
+                Ok(())
+            })?;
         }
         Ok(())
     }
@@ -164,8 +165,18 @@ impl World<'_> {
                 new_checks.push(crate::catalog::Check { oid: self.db.new_oid(), ..check });
             }
         }
+        let live: Vec<usize> = match &source.kind {
+            RelationKind::Table(table) => (0..table.columns.len()).filter(|at| !table.columns[*at].dropped).collect(),
+            _ => Vec::new(),
+        };
+        let first = crate::storage::world::as_table(&*self.relation(oid)?)?.columns.len();
+        let map = |position: usize| live.iter().position(|at| *at == position).map_or(position, |at| first + at);
+        for check in &mut new_checks {
+            check.condition = Arc::new(super::stored::moved(&check.condition, oid, &map));
+        }
         self.change_table(oid, |table| {
             for mut column in columns {
+                column.default = column.default.map(|default| Arc::new(super::stored::moved(&default, oid, &map)));
                 let generated = column.generation == crate::catalog::Generation::Stored;
                 let kept = if generated { includes(LikeOption::Generated) } else { includes(LikeOption::Defaults) };
                 if !kept {
@@ -253,7 +264,8 @@ impl World<'_> {
         let count = rows.len();
         self.fill(oid, rows)?;
         if let (true, TableSource::Query(query)) = (create.materialized, &create.source) {
-            self.make_materialized(oid, schema, name, columns, query, &create.text)?;
+            let stored = self.bind_stored(query)?;
+            self.make_materialized(oid, schema, name, columns, stored)?;
             if !create.with_data {
                 self.change_table(oid, |table| {
                     table.unpopulated = true;

@@ -8,7 +8,6 @@ use crate::ir::{Expr, ExprKind};
 use crate::parse::ddl::{CreateTrigger, ObjectRef, WhichTriggers};
 use crate::storage::World;
 use crate::storage::world::as_table;
-use crate::types::Type;
 
 impl World<'_> {
     pub(super) fn create_trigger(&mut self, create: &CreateTrigger) -> Result<()> {
@@ -79,10 +78,7 @@ impl World<'_> {
         };
         match wrong {
             Some(message) => Err(invalid(message)),
-            None => {
-                let text = condition.to_string();
-                Ok(Some(Arc::new(StoredExpr { text, ast: condition.clone(), ty: Type::BOOL })))
-            }
+            None => Ok(Some(Arc::new(StoredExpr::new(bound, &[relation.oid, relation.oid])))),
         }
     }
 

@@ -71,7 +71,7 @@ impl World<'_> {
             .ok_or_else(|| SqlError::new(SqlState::UNDEFINED_OBJECT, format!("type \"{short}\" does not exist")))
     }
 
-    fn change_type(&mut self, oid: Oid, change: impl FnOnce(&mut UserTypeKind) -> Result<()>) -> Result<()> {
+    pub(super) fn change_type(&mut self, oid: Oid, change: impl FnOnce(&mut UserTypeKind) -> Result<()>) -> Result<()> {
         let mut user = UserType::clone(&self.catalog.types[&oid]);
         change(&mut user.kind)?;
         self.change_catalog(|catalog| {
@@ -178,8 +178,7 @@ impl World<'_> {
             }
         };
         let bound = self.bind_domain_check(condition, base)?;
-        let text = super::deparse::domain(self, &bound, condition);
-        let stored = StoredExpr { text, ast: condition.clone(), ty: Type::BOOL };
+        let stored = StoredExpr::new(bound, &[]);
         Ok(Check { oid: self.db.new_oid(), name, condition: Arc::new(stored), validated: true })
     }
 
@@ -198,7 +197,7 @@ impl World<'_> {
             DomainAction::Add(constraint) => Some(self.domain_check(&user.name, *base, checks, constraint)?),
             _ => None,
         };
-        self.domain_values_must_fit(Type(found), *base, action, new_check.as_ref())?;
+        self.domain_values_must_fit(Type(found), action, new_check.as_ref())?;
         self.change_type(found, |kind| {
             let UserTypeKind::Domain { not_null, default, checks, .. } = kind else { return Ok(()) };
             match action {

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::parse::ast::{ObjectName, Query};
+use crate::parse::ast::ObjectName;
 
-use crate::catalog::{IndexKeyKind, Oid, Relation, RelationKind, View};
+use crate::catalog::{IndexKeyKind, Oid, Relation, RelationKind, StoredQuery, View};
 use crate::error::{Result, SqlError, SqlState};
-use crate::ir::Plan;
 use crate::parse::ddl::CreateView;
-use crate::parse::statement::Statement;
 use crate::schema::names::fold;
 use crate::session::Outcome;
 use crate::storage::World;
@@ -16,12 +14,10 @@ use crate::types::{Datum, Type, Typed};
 
 impl World<'_> {
     pub(super) fn create_view(&mut self, create: &CreateView) -> Result<()> {
-        let statement = Statement::Sql(Box::new(crate::parse::ast::Statement::Query(create.query.clone())));
-        let planned = self.plan(create.text.as_str().into(), Arc::new(statement), &[])?;
+        let query = self.bind_stored(&create.query)?;
         let (schema, name) = self.place(&create.name, create.temporary)?;
-        let plan = planned.plan.query.clone().expect("a query has a plan");
         let mut columns: Vec<(Arc<str>, Typed)> =
-            plan.columns.iter().map(|column| (column.name.clone(), text_for_unknown(column.typed))).collect();
+            query.query.columns.iter().map(|column| (column.name.clone(), text_for_unknown(column.typed))).collect();
         if create.columns.len() > columns.len() {
             return Err(SqlError::syntax("CREATE VIEW specifies more column names than columns"));
         }
@@ -44,17 +40,7 @@ impl World<'_> {
                 return Ok(());
             }
         };
-        let mut uses = Vec::new();
-        relations_of(&plan.plan, &mut uses);
-        uses.extend(self.views_named(&create.query));
-        let view = View {
-            columns,
-            query: create.query.clone().into(),
-            text: create.text.clone(),
-            materialized: None,
-            uses,
-            check_option: create.check_option,
-        };
+        let view = View { columns, query: Arc::new(query), materialized: None, check_option: create.check_option };
         self.change_catalog(|catalog| {
             catalog.put_relation(Relation { oid, schema, name, kind: RelationKind::View(view) });
             Ok(())
@@ -72,7 +58,8 @@ impl World<'_> {
         for ((old, old_type), (new, new_type)) in view.columns.iter().zip(columns) {
             if old != new {
                 let message = format!("cannot change name of view column \"{old}\" to \"{new}\"");
-                return Err(SqlError::new(SqlState::INVALID_TABLE_DEFINITION, message));
+                let hint = "Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.";
+                return Err(SqlError::new(SqlState::INVALID_TABLE_DEFINITION, message).hint(hint));
             }
             if old_type != new_type {
                 let shown = |typed: &Typed| crate::types::names::format_type(typed.ty, Some(typed.modifier), self);
@@ -87,15 +74,6 @@ impl World<'_> {
         Ok(relation.oid)
     }
 
-    /// Views that a query's text names: the plan has their tables only.
-    fn views_named(&mut self, query: &Query) -> Vec<Oid> {
-        let text = query.to_string();
-        let named = |relation: &&Arc<Relation>| {
-            matches!(relation.kind, RelationKind::View(_)) && super::drop::mentions(&text, &relation.name)
-        };
-        self.catalog.relations.values().filter(named).map(|relation| relation.oid).collect()
-    }
-
     /// Makes the view whose rows this table holds; the table keeps them under a name of its own.
     pub(super) fn make_materialized(
         &mut self,
@@ -103,20 +81,11 @@ impl World<'_> {
         schema: Oid,
         name: Arc<str>,
         columns: Vec<(Arc<str>, Typed)>,
-        query: &Query,
-        text: &str,
+        query: StoredQuery,
     ) -> Result<()> {
         self.rename_relation(rows, &format!("pg_materialized_{rows}"))?;
         let oid = self.db.new_oid();
-        let uses = self.views_named(query);
-        let view = View {
-            columns,
-            query: Arc::new(query.clone()),
-            text: text.to_owned(),
-            materialized: Some(rows),
-            uses,
-            check_option: None,
-        };
+        let view = View { columns, query: Arc::new(query), materialized: Some(rows), check_option: None };
         self.change_catalog(|catalog| {
             catalog.put_relation(Relation { oid, schema, name, kind: RelationKind::View(view) });
             Ok(())
@@ -125,7 +94,7 @@ impl World<'_> {
 
     pub(super) fn refresh_view(&mut self, name: &ObjectName, with_data: bool, concurrently: bool) -> Result<()> {
         let relation = self.resolve_relation(name)?;
-        let RelationKind::View(View { materialized: Some(rows), query, text, .. }) = &relation.kind else {
+        let RelationKind::View(View { materialized: Some(rows), .. }) = &relation.kind else {
             let message = format!("\"{}\" is not a materialized view", relation.name);
             return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
         };
@@ -134,7 +103,7 @@ impl World<'_> {
         }
         self.lock_table(*rows, crate::storage::locks::TableMode::AccessExclusive)?;
         let found = match with_data {
-            true => self.rows_of_view(query, text)?,
+            true => self.rows_of_view(&relation)?,
             false => Vec::new(),
         };
         self.empty(*rows)?;
@@ -145,11 +114,11 @@ impl World<'_> {
         self.fill(*rows, found)
     }
 
-    fn rows_of_view(&mut self, query: &Query, text: &str) -> Result<Vec<Vec<Datum>>> {
-        let statement = Statement::Sql(Box::new(crate::parse::ast::Statement::Query(Box::new(query.clone()))));
-        let planned = self.plan(text.into(), Arc::new(statement), &[])?;
-        let plan = planned.plan.query.clone().expect("a query has a plan");
-        match self.run_query_statement(&planned.sql, &plan)? {
+    fn rows_of_view(&mut self, relation: &Relation) -> Result<Vec<Vec<Datum>>> {
+        let query = crate::ir::current::view(relation.oid, &self.catalog, &mut 0)?;
+        let plan = self.planned(query);
+        let text: Arc<str> = format!("REFRESH MATERIALIZED VIEW {}", relation.name).into();
+        match self.run_query_statement(&text, &plan)? {
             Outcome::Rows { rows, .. } => Ok(rows),
             _ => Ok(Vec::new()),
         }
@@ -184,12 +153,4 @@ impl World<'_> {
 
 fn text_for_unknown(typed: Typed) -> Typed {
     if typed.ty == Type::UNKNOWN { Type::TEXT.into() } else { typed }
-}
-
-/// The tables that a plan scans.
-fn relations_of(plan: &Plan, found: &mut Vec<Oid>) {
-    if let Plan::Scan(scan) = plan {
-        found.push(scan.table);
-    }
-    crate::ir::subplans(plan, &mut |plan| relations_of(plan, found));
 }

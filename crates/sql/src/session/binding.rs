@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::parse::ast;
 
 use crate::bind::{Binder, Clause, Params};
-use crate::catalog::{Generation, Oid, Relation};
-use crate::error::Result;
+use crate::catalog::{Generation, Oid, Relation, StoredQuery};
+use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Env;
-use crate::ir::{Expr, ExprKind, Query};
+use crate::ir::{Expr, ExprKind, Query, current};
 use crate::plan;
 use crate::storage::World;
 use crate::types::{Type, Typed};
@@ -55,19 +55,19 @@ impl World<'_> {
     /// Binds an expression over one row of a table, in slot 0.
     pub(crate) fn bind_row_expression(&mut self, expr: &ast::Expr, relation: &Arc<Relation>) -> Result<Expr> {
         let path = self.path();
-        Binder::new(&*self, &path).row_expr(relation, expr, Clause::Check)
+        Binder::new(&*self, &path).storing().row_expr(relation, expr, Clause::Check)
     }
 
     /// Binds a trigger's WHEN: OLD is slot 0, NEW slot 1.
     pub(crate) fn bind_trigger_condition(&mut self, expr: &ast::Expr, relation: &Arc<Relation>) -> Result<Expr> {
         let path = self.path();
-        Binder::new(&*self, &path).trigger_condition(relation, expr)
+        Binder::new(&*self, &path).storing().trigger_condition(relation, expr)
     }
 
     /// Binds an expression without columns that is assigned to a column (a DEFAULT) or a parameter.
     pub(crate) fn bind_assigned(&mut self, expr: &ast::Expr, typed: Typed, name: &str) -> Result<Expr> {
         let path = self.path();
-        Binder::new(&*self, &path).assigned_value(expr, typed, name, Clause::Default)
+        Binder::new(&*self, &path).storing().assigned_value(expr, typed, name, Clause::Default)
     }
 
     /// Binds the value of a column over a row of its table, in slot 0: a generated column, USING of ALTER TYPE.
@@ -79,13 +79,25 @@ impl World<'_> {
         name: &str,
     ) -> Result<Expr> {
         let path = self.path();
-        Binder::new(&*self, &path).row_value(relation, expr, typed, name, Clause::Generated)
+        Binder::new(&*self, &path).storing().row_value(relation, expr, typed, name, Clause::Generated)
     }
 
     /// Binds a domain's CHECK: VALUE is the operand.
     pub(crate) fn bind_domain_check(&mut self, expr: &ast::Expr, base: Typed) -> Result<Expr> {
         let path = self.path();
+        // VALUE is an operand itself, so that no CASE around it has one.
         Binder::new(&*self, &path).domain_check(base, expr)
+    }
+
+    /// Binds a query that the catalog keeps.
+    pub(crate) fn bind_stored(&mut self, query: &ast::Query) -> Result<StoredQuery> {
+        let path = self.path();
+        let mut binder = Binder::new(&*self, &path).storing();
+        let bound = binder.query(query)?;
+        if !binder.params().types()?.is_empty() {
+            return Err(SqlError::new(SqlState::UNDEFINED_PARAMETER, "there is no parameter $1"));
+        }
+        Ok(StoredQuery::new(bound, binder.cte_count()))
     }
 
     /// A type by its name.
@@ -119,7 +131,7 @@ impl World<'_> {
             {
                 defaults.push((position, Expr { kind: ExprKind::NextValue(sequence), typed: column.typed }));
             } else if let Some(default) = &column.default {
-                defaults.push((position, self.bind_assigned(&default.ast, column.typed, &column.name)?));
+                defaults.push((position, current::expr(default, &self.catalog)));
             }
         }
         Ok(defaults)

@@ -202,9 +202,6 @@ impl Env for World<'_> {
             }
             Question::Skew { name, args } => crate::session::control::ask(self, name, args)?,
             Question::RelationSize(_) => Datum::Int(8192),
-            Question::ViewDefinition { view, pretty } => {
-                self.view_definition(view, pretty).map_or(Datum::Null, Datum::text)
-            }
         })
     }
 }

@@ -276,7 +276,7 @@ fn cell_in_place(table: &Table, row: u32, cell: u32) -> Option<u32> {
 pub(crate) fn key_type(table: &Table, what: &IndexKeyKind) -> Type {
     match what {
         IndexKeyKind::Column(position) => table.columns[*position].typed.ty,
-        IndexKeyKind::Expr(expr) => expr.ty,
+        IndexKeyKind::Expr(expr) => expr.ty(),
     }
 }
 

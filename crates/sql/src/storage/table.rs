@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::catalog::{Catalog, IndexKeyKind, Oid, Relation, RelationKind, Space, Table};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::walk::{Descend, look};
-use crate::ir::{Expr, ExprKind};
+use crate::ir::{Expr, ExprKind, current};
 use crate::storage::World;
 use crate::storage::rows::key_type;
 use crate::types::encode::encode;
@@ -68,15 +68,14 @@ impl BoundTable {
         let table = super::world::as_table(&relation)?;
         let mut checks = Vec::new();
         for check in &table.checks {
-            checks.push((check.name.clone(), world.bind_row_expression(&check.condition.ast, &relation)?));
+            checks.push((check.name.clone(), current::expr(&check.condition, &catalog)));
         }
         let mut generated = Vec::new();
         for (position, column) in table.columns.iter().enumerate() {
             if let (crate::catalog::Generation::Stored, Some(how), false) =
                 (column.generation, &column.default, column.dropped)
             {
-                let value = world.bind_row_value(&how.ast, &relation, column.typed, &column.name)?;
-                generated.push((position, value));
+                generated.push((position, current::expr(how, &catalog)));
             }
         }
         let mut indexes = Vec::new();
@@ -127,14 +126,11 @@ impl BoundIndex {
                     columns.push(*position);
                     BoundKey::Column(*position)
                 }
-                IndexKeyKind::Expr(expr) => {
-                    let expr = world.bind_row_expression(&expr.ast, of)?;
-                    BoundKey::Expr(expr)
-                }
+                IndexKeyKind::Expr(expr) => BoundKey::Expr(current::expr(expr, &world.catalog)),
             });
         }
         let predicate = match &index.predicate {
-            Some(predicate) => Some(world.bind_row_expression(&predicate.ast, of)?),
+            Some(predicate) => Some(current::expr(predicate, &world.catalog)),
             None => None,
         };
         let expressions = keys.iter().filter_map(|key| match key {

@@ -1,6 +1,7 @@
 //! `pg_constraint` and `pg_trigger`.
 
 use crate::catalog::{Action, RelationKind, Timing, Trigger, TriggerTime, UserTypeKind};
+use crate::deparse::{self, Style};
 use crate::storage::World;
 use crate::system::fill::{Filler, array, int, oid, text, yes};
 use crate::system::relations::all;
@@ -45,15 +46,12 @@ pub(super) fn constraints(world: &mut World<'_>, filler: &mut Filler) {
             RelationKind::Table(table) => {
                 for check in &table.checks {
                     let mut row = common(check.oid, &check.name, relation.schema, "c");
-                    let mut columns = Vec::new();
-                    if let Ok(bound) = world.bind_row_expression(&check.condition.ast, &relation) {
-                        crate::schema::columns_of(&bound, &mut columns);
-                    }
+                    let columns = check.condition.columns(relation.oid);
                     row.extend([
                         ("convalidated", yes(check.validated)),
                         ("conrelid", oid(relation.oid)),
                         ("conkey", attnums(&columns)),
-                        ("conbin", text(&check.condition.text)),
+                        ("conbin", text(deparse::expression(world, &check.condition, Some(&relation), Style::Plain))),
                     ]);
                     filler.row(&row);
                 }
@@ -103,7 +101,7 @@ pub(super) fn constraints(world: &mut World<'_>, filler: &mut Filler) {
                 let mut row = common(check.oid, &check.name, user.schema, "c");
                 row.extend([
                     ("contypid", oid(user.ty.0)),
-                    ("conbin", text(&check.condition.text)),
+                    ("conbin", text(deparse::expression(world, &check.condition, None, Style::Plain))),
                     ("connoinherit", yes(false)),
                 ]);
                 filler.row(&row);

@@ -3,16 +3,19 @@
 use crate::catalog::{
     Action, Catalog, ForeignKey, Index, IndexConstraint, IndexKey, IndexKeyKind, Relation, RelationKind, Table, Timing,
 };
+use crate::deparse::{self, Style};
+use crate::functions::Env;
 use crate::types::quote::identifier;
 
 /// `CREATE INDEX …`; `plain` names the table without its schema.
-pub fn index(relation: &Relation, catalog: &Catalog, plain: bool) -> String {
+pub(crate) fn index(env: &dyn Env, relation: &Relation, plain: bool, style: Style) -> String {
+    let catalog = env.catalog();
     let RelationKind::Index(index) = &relation.kind else { return String::new() };
     let Some(owner) = catalog.relation(index.table) else { return String::new() };
     let Some(table) = catalog.table(index.table) else { return String::new() };
     let schema = catalog.schemas.get(&owner.schema).map_or("public", |schema| &schema.name);
     let unique = if index.unique { "UNIQUE " } else { "" };
-    let keys: Vec<String> = index.keys.iter().map(|key| index_key(key, table)).collect();
+    let keys: Vec<String> = index.keys.iter().map(|key| index_key(env, key, owner, style)).collect();
     let schema = if plain { String::new() } else { format!("{}.", identifier(schema)) };
     let mut text = format!(
         "CREATE {unique}INDEX {} ON {schema}{} USING {} ({})",
@@ -28,31 +31,27 @@ pub fn index(relation: &Relation, catalog: &Catalog, plain: bool) -> String {
         text += " NULLS NOT DISTINCT";
     }
     if let Some(predicate) = &index.predicate {
-        text += &format!(" WHERE {}", predicate.text);
+        text += &format!(" WHERE {}", deparse::expression(env, predicate, Some(owner), style));
     }
     text
 }
 
 /// One key of an index, without its order.
-pub fn index_column(key: &IndexKey, table: &Table) -> String {
+pub(crate) fn index_column(env: &dyn Env, key: &IndexKey, owner: &Relation, style: Style) -> String {
     match &key.what {
-        IndexKeyKind::Column(position) => identifier(&table.columns[*position].name),
-        IndexKeyKind::Expr(expr) if is_call(&expr.text) => expr.text.clone(),
-        IndexKeyKind::Expr(expr) => format!("({})", expr.text),
+        IndexKeyKind::Column(position) => match &owner.kind {
+            RelationKind::Table(table) => identifier(&table.columns[*position].name),
+            _ => String::new(),
+        },
+        IndexKeyKind::Expr(expr) => {
+            let shown = deparse::expression(env, expr, Some(owner), style);
+            if deparse::is_call(&expr.expr) { shown } else { format!("({shown})") }
+        }
     }
 }
 
-/// The same without the parentheses that PostgreSQL leaves out for people.
-pub fn pretty_index_column(key: &IndexKey, table: &Table) -> String {
-    match &key.what {
-        IndexKeyKind::Column(_) => index_column(key, table),
-        IndexKeyKind::Expr(expr) if is_call(&expr.text) => pretty(&expr.text),
-        IndexKeyKind::Expr(expr) => format!("({})", pretty(&expr.text)),
-    }
-}
-
-fn index_key(key: &IndexKey, table: &Table) -> String {
-    let mut text = index_column(key, table);
+fn index_key(env: &dyn Env, key: &IndexKey, owner: &Relation, style: Style) -> String {
+    let mut text = index_column(env, key, owner, style);
     if let Some(class) = &key.class {
         text += &format!(" {class}");
     }
@@ -63,11 +62,6 @@ fn index_key(key: &IndexKey, table: &Table) -> String {
         (true, false) => text += " DESC NULLS LAST",
     }
     text
-}
-
-/// Whether an expression is shown without parentheses of its own.
-fn is_call(text: &str) -> bool {
-    text.ends_with(')') && text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '"')
 }
 
 fn columns(table: &Table, positions: &[usize]) -> String {
@@ -86,7 +80,11 @@ fn deferrable(timing: Timing) -> &'static str {
 pub fn unique(index: &Index, made: IndexConstraint, table: &Table) -> String {
     let word = if made.primary { "PRIMARY KEY" } else { "UNIQUE" };
     let nulls = if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" };
-    let keys: Vec<String> = index.keys.iter().map(|key| index_column(key, table)).collect();
+    let keys = index.keys.iter().filter_map(|key| match &key.what {
+        IndexKeyKind::Column(position) => Some(identifier(&table.columns[*position].name)),
+        IndexKeyKind::Expr(_) => None,
+    });
+    let keys: Vec<String> = keys.collect();
     let include = match index.include.as_slice() {
         [] => String::new(),
         include => format!(" INCLUDE ({})", columns(table, include)),

@@ -2,6 +2,7 @@
 
 use crate::catalog::{Oid, RelationKind};
 use crate::functions::extension;
+use crate::schema::depends::{Edges, Need, Object};
 use crate::storage::World;
 use crate::system::fill::{Filler, int, oid, text};
 use crate::system::relations::{all, default_oid};
@@ -9,18 +10,48 @@ use crate::types::Datum;
 
 const PG_CLASS: Oid = 1259;
 const PG_TYPE: Oid = 1247;
+const PG_PROC: Oid = 1255;
 const PG_NAMESPACE: Oid = 2615;
 const PG_CONSTRAINT: Oid = 2606;
 const PG_ATTRDEF: Oid = 2604;
 const PG_REWRITE: Oid = 2618;
+const PG_TRIGGER: Oid = 2620;
 const PG_EXTENSION: Oid = 3079;
 const PLPGSQL_EXTENSION: Oid = 13559;
 
+/// The number of the rule that makes a view's rows.
+fn rule(view: Oid) -> Oid {
+    0x2000_0000 | view
+}
+
+/// The catalog that has an object, its number there, and which part of it.
+fn address(world: &World<'_>, object: Object) -> (Oid, Oid, usize) {
+    match object {
+        Object::Schema(oid) => (PG_NAMESPACE, oid, 0),
+        Object::Relation(oid) => (PG_CLASS, oid, 0),
+        Object::Column(oid, at) => (PG_CLASS, oid, at + 1),
+        Object::Default(oid, at) => (PG_ATTRDEF, default_oid(oid, at), 0),
+        Object::Check(_, oid) | Object::ForeignKey(_, oid) | Object::DomainCheck(_, oid) => (PG_CONSTRAINT, oid, 0),
+        Object::IndexConstraint(index) => {
+            let made = match world.catalog.relation(index).map(|relation| &relation.kind) {
+                Some(RelationKind::Index(made)) => made.constraint.map(|made| made.oid),
+                _ => None,
+            };
+            (PG_CONSTRAINT, made.unwrap_or(0), 0)
+        }
+        Object::Trigger(_, oid) => (PG_TRIGGER, oid, 0),
+        Object::Type(oid) => (PG_TYPE, oid, 0),
+        Object::Field(oid, at) => (PG_TYPE, oid, at + 1),
+        Object::Function(oid) => (PG_PROC, oid, 0),
+    }
+}
+
 pub(super) fn depends(world: &mut World<'_>, filler: &mut Filler) {
-    let mut put = |from: (Oid, Oid), to: (Oid, Oid, usize), kind: &str| {
+    let mut put = |from: (Oid, Oid, usize), to: (Oid, Oid, usize), kind: &str| {
         filler.row(&[
             ("classid", oid(from.0)),
             ("objid", oid(from.1)),
+            ("objsubid", int(from.2)),
             ("refclassid", oid(to.0)),
             ("refobjid", oid(to.1)),
             ("refobjsubid", int(to.2)),
@@ -28,56 +59,54 @@ pub(super) fn depends(world: &mut World<'_>, filler: &mut Filler) {
         ]);
     };
     for installed in world.catalog.extensions.values() {
-        put((PG_EXTENSION, installed.oid), (PG_NAMESPACE, installed.schema, 0), "n");
+        put((PG_EXTENSION, installed.oid, 0), (PG_NAMESPACE, installed.schema, 0), "n");
         for ty in extension::find(&installed.name).map_or(&[][..], |known| known.types) {
-            put((PG_TYPE, ty.ty.0), (PG_EXTENSION, installed.oid, 0), "e");
-            put((PG_TYPE, ty.array.0), (PG_TYPE, ty.ty.0, 0), "i");
+            put((PG_TYPE, ty.ty.0, 0), (PG_EXTENSION, installed.oid, 0), "e");
+            put((PG_TYPE, ty.array.0, 0), (PG_TYPE, ty.ty.0, 0), "i");
+        }
+    }
+    let is_view =
+        |oid: Oid| matches!(world.catalog.relation(oid).map(|relation| &relation.kind), Some(RelationKind::View(_)));
+    let hidden = |object: Object| match object {
+        Object::Relation(oid) | Object::Column(oid, _) | Object::Default(oid, _) => is_rows(world, oid),
+        _ => false,
+    };
+    for (object, needs) in Edges::of(&world.catalog).needs {
+        if hidden(object) {
+            continue;
+        }
+        let own = address(world, object);
+        for (needed, need) in needs {
+            let kind = match need {
+                Need::Normal => "n",
+                Need::Auto => "a",
+                Need::Internal => "i",
+            };
+            // What a view reads, its rule reads.
+            let from = match (object, needed) {
+                (
+                    Object::Relation(view),
+                    Object::Relation(_) | Object::Column(..) | Object::Function(_) | Object::Type(_),
+                ) if is_view(view) => (PG_REWRITE, rule(view), 0),
+                _ => own,
+            };
+            put(from, address(world, needed), kind);
         }
     }
     for relation in all(world) {
-        let own = (PG_CLASS, relation.oid);
-        match &relation.kind {
-            RelationKind::Table(table) => {
-                put(own, (PG_NAMESPACE, relation.schema, 0), "n");
-                put((PG_TYPE, table.row_type.0), (PG_CLASS, relation.oid, 0), "i");
-                for (at, column) in table.columns.iter().enumerate() {
-                    if column.default.is_some() {
-                        let default = (PG_ATTRDEF, default_oid(relation.oid, at));
-                        put(default, (PG_CLASS, relation.oid, at + 1), "a");
-                        if let Some(sequence) = column.sequence {
-                            put(default, (PG_CLASS, sequence, 0), "n");
-                        }
-                    }
-                }
-                for key in &table.foreign_keys {
-                    put((PG_CONSTRAINT, key.oid), (PG_CLASS, key.parent_index, 0), "n");
-                    key.parent_columns.iter().for_each(|at| {
-                        put((PG_CONSTRAINT, key.oid), (PG_CLASS, key.parent, at + 1), "n");
-                    });
-                    key.columns.iter().for_each(|at| {
-                        put((PG_CONSTRAINT, key.oid), (PG_CLASS, relation.oid, at + 1), "a");
-                    });
-                }
-            }
-            RelationKind::Index(index) => match index.constraint {
-                Some(made) => put(own, (PG_CONSTRAINT, made.oid, 0), "i"),
-                None => put(own, (PG_CLASS, index.table, 0), "a"),
-            },
-            RelationKind::View(view) => {
-                put(own, (PG_NAMESPACE, relation.schema, 0), "n");
-                let rule = (PG_REWRITE, 0x2000_0000 | relation.oid);
-                put(rule, (PG_CLASS, relation.oid, 0), "i");
-                view.uses.iter().for_each(|used| put(rule, (PG_CLASS, *used, 0), "n"));
-            }
-            RelationKind::Sequence(sequence) => {
-                put(own, (PG_NAMESPACE, relation.schema, 0), "n");
-                if let Some(owner) = sequence.owner {
-                    let kind = if owner.identity { "i" } else { "a" };
-                    put(own, (PG_CLASS, owner.table, owner.column + 1), kind);
-                }
-            }
+        if let RelationKind::View(_) = &relation.kind {
+            put((PG_REWRITE, rule(relation.oid), 0), (PG_CLASS, relation.oid, 0), "i");
+            put((PG_REWRITE, rule(relation.oid), 0), (PG_CLASS, relation.oid, 0), "n");
         }
     }
+}
+
+/// Whether a table holds the rows of a materialized view.
+fn is_rows(world: &World<'_>, oid: Oid) -> bool {
+    world.catalog.relations.values().any(|relation| match &relation.kind {
+        RelationKind::View(view) => view.materialized == Some(oid),
+        _ => false,
+    })
 }
 
 pub(super) fn descriptions(world: &mut World<'_>, filler: &mut Filler) {

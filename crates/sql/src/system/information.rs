@@ -7,6 +7,7 @@ use crate::catalog::{
     Action, CheckOption, Column, Generation, IndexKeyKind, Oid, Relation, RelationKind, Returns, TriggerTime,
     UserTypeKind,
 };
+use crate::deparse::{self, Style};
 use crate::error::Result;
 use crate::storage::World;
 use crate::system::fill::{Filler, int, text, yes_no};
@@ -93,7 +94,7 @@ fn columns(world: &World<'_>, filler: &mut Filler) {
             RelationKind::Table(table) => {
                 for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| !column.dropped) {
                     let mut row = column_row(world, &relation, at, &column.name, column.typed);
-                    row.extend(of_column(world, column));
+                    row.extend(of_column(world, &relation, column));
                     filler.row(&row);
                 }
             }
@@ -211,14 +212,17 @@ pub(super) fn type_facts(world: &World<'_>, typed: Typed) -> Vec<(&'static str, 
     row
 }
 
-fn of_column(world: &World<'_>, column: &Column) -> Vec<(&'static str, Datum)> {
+fn of_column(world: &World<'_>, relation: &Relation, column: &Column) -> Vec<(&'static str, Datum)> {
     let stored = column.generation == Generation::Stored;
     let identity = match column.generation {
         Generation::IdentityAlways => Some("ALWAYS"),
         Generation::IdentityByDefault => Some("BY DEFAULT"),
         _ => None,
     };
-    let shown = column.default.as_ref().map_or(Datum::Null, |default| text(&default.text));
+    let shown = column
+        .default
+        .as_ref()
+        .map_or(Datum::Null, |default| text(deparse::expression(world, default, Some(relation), Style::Plain)));
     let mut row = vec![
         ("column_default", if stored { Datum::Null } else { shown.clone() }),
         ("is_nullable", yes_no(!column.not_null)),
@@ -270,7 +274,13 @@ fn views(world: &mut World<'_>, filler: &mut Filler) {
             ("table_catalog", catalog),
             ("table_schema", schema),
             ("table_name", text(&relation.name)),
-            ("view_definition", text(world.view_definition(relation.oid, false).unwrap_or_default())),
+            (
+                "view_definition",
+                text(
+                    crate::deparse::view_definition(world, relation.oid, crate::deparse::Style::Plain)
+                        .unwrap_or_default(),
+                ),
+            ),
             ("check_option", text(check_option)),
             ("is_updatable", yes_no(updatable)),
             ("is_insertable_into", yes_no(updatable)),
@@ -368,7 +378,7 @@ fn constraints_of(world: &World<'_>, relation: &Relation) -> Vec<Constraint> {
             columns: Vec::new(),
             about: (relation.oid, Vec::new()),
             refers: None,
-            clause: Some(check.condition.text.clone()),
+            clause: Some(deparse::expression(world, &check.condition, Some(relation), Style::Plain)),
             timing: immediate,
         });
     }
@@ -558,7 +568,12 @@ fn domains(world: &World<'_>, view: &str, filler: &mut Filler) {
             let mut row = named;
             row.extend(type_facts(world, *base));
             row.extend(udt(world, base.ty));
-            row.push(("domain_default", default.as_ref().map_or(Datum::Null, |default| text(&default.text))));
+            row.push((
+                "domain_default",
+                default
+                    .as_ref()
+                    .map_or(Datum::Null, |default| text(deparse::expression(world, default, None, Style::Plain))),
+            ));
             filler.row(&row);
             continue;
         }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::catalog::{Column, Generation, Index, IndexKeyKind, Oid, Relation, RelationKind, Table, View};
+use crate::deparse::{self, Style};
 use crate::functions::Env;
+use crate::ir::ExprKind;
 use crate::storage::World;
 use crate::system::fill::{Filler, int, oid, text, vector, yes};
 use crate::system::initial;
@@ -161,9 +163,15 @@ fn index_attributes(world: &World<'_>, relation: Oid, index: &Index, filler: &mu
                 (column.name.to_string(), column.typed)
             }
             IndexKeyKind::Expr(expr) => {
-                let call = expr.text.split_once('(').map(|(name, _)| name).filter(|name| !name.is_empty());
-                let name = call.filter(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_')).unwrap_or("expr");
-                (name.to_owned(), Typed::from(expr.ty))
+                let name = match &expr.expr.kind {
+                    ExprKind::UserCall { function, .. } => {
+                        world.catalog.functions.get(&function.oid).map_or(&*function.name, |now| &*now.name)
+                    }
+                    ExprKind::Call { function, .. } if deparse::is_call(&expr.expr) => function.name,
+                    ExprKind::Coalesce(_) => "coalesce",
+                    _ => "expr",
+                };
+                (name.to_owned(), Typed::from(expr.ty()))
             }
         };
         filler.row(&attribute(world, relation, &name, typed, at + 1));
@@ -245,7 +253,7 @@ pub(super) fn defaults(world: &mut World<'_>, filler: &mut Filler) {
                     ("oid", oid(default_oid(relation.oid, at))),
                     ("adrelid", oid(relation.oid)),
                     ("adnum", int(at + 1)),
-                    ("adbin", text(&default.text)),
+                    ("adbin", text(deparse::expression(world, default, Some(&relation), Style::Plain))),
                 ]);
             }
         }
@@ -263,11 +271,12 @@ pub(super) fn indexes(world: &mut World<'_>, filler: &mut Filler) {
         let included = index.include.iter().map(|position| int(position + 1));
         let types: Vec<Type> = index.keys.iter().map(|key| crate::storage::rows::key_type(table, &key.what)).collect();
         let options = index.keys.iter().map(|key| int(u8::from(key.descending) | u8::from(key.nulls_first) << 1));
-        let expressions: Vec<&str> = index
+        let owner = world.catalog.relation(index.table).map(|relation| &**relation);
+        let expressions: Vec<String> = index
             .keys
             .iter()
             .filter_map(|key| match &key.what {
-                IndexKeyKind::Expr(expr) => Some(expr.text.as_str()),
+                IndexKeyKind::Expr(expr) => Some(deparse::expression(world, expr, owner, Style::Plain)),
                 IndexKeyKind::Column(_) => None,
             })
             .collect();
@@ -294,7 +303,13 @@ pub(super) fn indexes(world: &mut World<'_>, filler: &mut Filler) {
             ("indclass", vector(Type::OID, classes.collect())),
             ("indoption", vector(Type::INT2, options.collect())),
             ("indexprs", if expressions.is_empty() { Datum::Null } else { text(expressions.join(", ")) }),
-            ("indpred", index.predicate.as_ref().map_or(Datum::Null, |predicate| text(&predicate.text))),
+            (
+                "indpred",
+                index
+                    .predicate
+                    .as_ref()
+                    .map_or(Datum::Null, |predicate| text(deparse::expression(world, predicate, owner, Style::Plain))),
+            ),
         ]);
     }
 }

@@ -1,6 +1,7 @@
 //! `pg_type` and `pg_enum`.
 
 use crate::catalog::{RelationKind, UserType, UserTypeKind};
+use crate::deparse::{self, Style};
 use crate::storage::World;
 use crate::system::fill::{Filler, int, oid, text, yes};
 use crate::types::{Datum, Type, builtin, io};
@@ -47,7 +48,12 @@ fn of_user(world: &World<'_>, user: &UserType, filler: &mut Filler) {
                 ("typbasetype", oid(base.ty.0)),
                 ("typtypmod", Datum::Int(base.modifier.into())),
                 ("typnotnull", yes(*not_null)),
-                ("typdefault", default.as_ref().map_or(Datum::Null, |default| text(&default.text))),
+                (
+                    "typdefault",
+                    default
+                        .as_ref()
+                        .map_or(Datum::Null, |default| text(deparse::expression(world, default, None, Style::Plain))),
+                ),
                 ("typcollation", oid(below.map_or(0, |below| below.collation))),
             ]);
         }

@@ -25,18 +25,30 @@ pub(super) fn fill(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Re
                 ("schemaname", schema),
                 ("viewname", text(&relation.name)),
                 ("viewowner", text("postgres")),
-                ("definition", text(world.view_definition(relation.oid, false).unwrap_or_default())),
+                (
+                    "definition",
+                    text(
+                        crate::deparse::view_definition(world, relation.oid, crate::deparse::Style::Plain)
+                            .unwrap_or_default(),
+                    ),
+                ),
             ]),
             ("pg_matviews", RelationKind::View(view)) if view.materialized.is_some() => filler.row(&[
                 ("schemaname", schema),
                 ("matviewname", text(&relation.name)),
                 ("matviewowner", text("postgres")),
                 ("ispopulated", yes(super::relations::is_populated(world, &relation))),
-                ("definition", text(world.view_definition(relation.oid, false).unwrap_or_default())),
+                (
+                    "definition",
+                    text(
+                        crate::deparse::view_definition(world, relation.oid, crate::deparse::Style::Plain)
+                            .unwrap_or_default(),
+                    ),
+                ),
             ]),
             ("pg_indexes", RelationKind::Index(index)) => {
                 let table = world.relation(index.table)?;
-                let definition = super::definition::index(&relation, &world.catalog, false);
+                let definition = super::definition::index(world, &relation, false, crate::deparse::Style::Plain);
                 filler.row(&[
                     ("schemaname", schema),
                     ("tablename", text(&table.name)),

@@ -111,7 +111,7 @@ impl RecordShape {
 pub struct EnumLabel {
     /// The enum.
     pub ty: Type,
-    /// Its place in the order of labels.
+    /// Its place in the order of labels, by which it is known.
     pub order: f32,
     /// Its text when the value was made; [`EnumLabel::text`] is its text now.
     pub label: String,

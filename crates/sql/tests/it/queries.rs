@@ -1,7 +1,8 @@
-//! Runs `queries/*.txt`: statements and the answers that PostgreSQL 15 gives to them.
+//! Runs `queries/*.txt` and `schema/*.txt`: statements and the answers that PostgreSQL 15 gives to them.
 //!
 //! A file is blocks with blank lines between them: a statement, a line `=>`, the answer. An answer is rows with `|` between
-//! values, or a command's tag, or `ERROR state: message`. `queries/answers.py` asks a PostgreSQL for the answers.
+//! values, or a command's tag, or `ERROR state: message` (in `schema` with its details). `queries/answers.py` asks a PostgreSQL
+//! for the answers.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,7 +12,23 @@ use skew_sql::session::{Client, Connection, Database, Format, Options, Outcome};
 
 #[test]
 fn queries_are_answered_as_postgresql_answers_them() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/queries");
+    check_folder("queries", Errors::Short);
+}
+
+#[test]
+fn objects_depend_on_each_other_as_in_postgresql() {
+    check_folder("schema", Errors::Detailed);
+}
+
+/// How much of an error is compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Errors {
+    Short,
+    Detailed,
+}
+
+fn check_folder(folder: &str, errors: Errors) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it").join(folder);
     let mut files: Vec<_> =
         std::fs::read_dir(&folder).expect("the folder").map(|file| file.expect("a file").path()).collect();
     files.sort();
@@ -19,31 +36,41 @@ fn queries_are_answered_as_postgresql_answers_them() {
     for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "txt")) {
         let text = std::fs::read_to_string(file).expect("a text");
         let name = file.file_name().expect("a name").to_string_lossy();
-        check_file(&name, &text, &mut wrong);
+        check_file(&name, &text, errors, &mut wrong);
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-fn check_file(name: &str, text: &str, wrong: &mut String) {
+fn check_file(name: &str, text: &str, errors: Errors, wrong: &mut String) {
     let mut connection = Database::new(Options::default()).connect(Client::new("tester", "test"));
-    for block in text.split("\n\n").map(str::trim).filter(|block| !block.is_empty()) {
+    for block in text.split("\n\n").map(|block| block.trim_matches('\n')).filter(|block| !block.is_empty()) {
         let lines = block.lines().filter(|line| !line.starts_with('#'));
         let block = lines.collect::<Vec<_>>().join("\n");
         let Some((sql, expected)) = block.split_once("\n=>") else { continue };
-        let answer = answer(&mut connection, sql);
+        let answer = answer(&mut connection, sql, errors);
         if answer.trim() != expected.trim() {
             let _ = writeln!(wrong, "{name}:\n{sql}\nexpected:{expected}\nbut was:\n{answer}\n");
         }
     }
 }
 
-fn answer(connection: &mut Connection, sql: &str) -> String {
+fn answer(connection: &mut Connection, sql: &str, errors: Errors) -> String {
     let result = connection.prepare(sql, &[]).and_then(|statement| connection.execute(&statement, &[]));
     let shown = result.and_then(|outcome| show(connection, outcome));
     let ended = connection.sync();
     match shown.and_then(|text| ended.map(|()| text)) {
         Ok(text) => text,
-        Err(error) => format!("ERROR {}: {}", error.fields().code, error.fields().message),
+        Err(error) => {
+            let fields = error.fields();
+            let mut text = format!("ERROR {}: {}", fields.code, fields.message);
+            let more = [("DETAIL", &fields.detail), ("HINT", &fields.hint)];
+            for (word, part) in more.into_iter().filter(|_| errors == Errors::Detailed) {
+                if let Some(part) = part {
+                    let _ = write!(text, "\n{word}:  {part}");
+                }
+            }
+            text
+        }
     }
 }
 

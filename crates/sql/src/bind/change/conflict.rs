@@ -12,7 +12,7 @@ use crate::bind::scope::Frame;
 use crate::catalog::{Index, IndexKeyKind, Oid, RelationKind, Timing};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::same::same;
-use crate::ir::{ColumnRef, Expr, ExprKind, OnConflict};
+use crate::ir::{ColumnRef, Expr, ExprKind, OnConflict, current};
 
 impl<'a> Binder<'a> {
     pub(super) fn on_conflict(
@@ -123,7 +123,7 @@ impl<'a> Binder<'a> {
                 (None, _) => true,
                 (Some(_), None) => false,
                 (Some(stored), Some(given)) => {
-                    let own = self.condition(Clause::IndexPredicate, &stored.ast)?;
+                    let own = current::expr(stored, self.catalog);
                     implies(given, &own)
                 }
             };
@@ -142,7 +142,7 @@ impl<'a> Binder<'a> {
                     kind: ExprKind::Column(ColumnRef { up: 0, slot: 0, column: *column }),
                     typed: target.table.columns[*column].typed,
                 },
-                IndexKeyKind::Expr(expr) => self.expr_in(Clause::Index, &expr.ast)?,
+                IndexKeyKind::Expr(expr) => current::expr(expr, self.catalog),
             });
         }
         Ok(keys)

@@ -16,7 +16,7 @@ use crate::bind::names::{Found, name, qualified};
 use crate::bind::scope::{Columns, Item};
 use crate::catalog::{Column, Generation, Oid, Relation, RelationKind, Table, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
-use crate::ir::{Change, Expr, ExprKind, Returning};
+use crate::ir::{Change, Expr, ExprKind, Returning, current};
 use crate::types::{Datum, kind};
 
 use view::Doing;
@@ -136,8 +136,7 @@ impl<'a> Binder<'a> {
                 _ => return Ok(None),
             },
         };
-        let bound = self.detached(|binder| binder.expr_in(Clause::Default, &default.ast))?;
-        self.assign(bound, column.typed, &column.name).map(Some)
+        self.assign(current::expr(default, self.catalog), column.typed, &column.name).map(Some)
     }
 
     /// The same, with NULL for no default.

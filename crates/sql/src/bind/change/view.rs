@@ -4,16 +4,16 @@
 
 use std::sync::Arc;
 
-use crate::parse::ast::{self, SetExpr, TableFactor};
+use crate::parse::ast;
 
 use crate::bind::Binder;
 use crate::bind::change::Target;
-use crate::bind::names::{Found, name, qualified};
+use crate::bind::names::name;
 use crate::bind::scope::{Columns, Item, ItemColumn};
 use crate::catalog::{CheckOption, Oid, Relation, RelationKind, View};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::walk::{Descend, edit};
-use crate::ir::{ColumnRef, Expr, ExprKind, Plan, Query, RowCheck};
+use crate::ir::{ColumnRef, Expr, ExprKind, Plan, RowCheck, Stored, current};
 use crate::types::Type;
 
 /// A view that stands for a table.
@@ -72,20 +72,14 @@ impl<'a> Binder<'a> {
     }
 
     fn through(&mut self, relation: &'a Relation, view: &'a View) -> std::result::Result<Through, Problem> {
-        let from = single_table(&view.query)?;
-        let query = self.nested(|binder| binder.detached_query(&view.query, relation.schema))?;
-        let (conditions, source, columns) = parts(query)?;
-        let path: Vec<Oid> = std::iter::once(relation.schema).chain(self.path.iter().copied()).collect();
-        let named = qualified(from)?;
-        let found = Binder::new(self.env, &path).relation(&named)?;
-        let Found::Relation(base) = found else { return Err(Problem::NotUpdatable(SINGLE)) };
-        let below = match (&base.kind, source) {
-            (RelationKind::Table(_), Plan::Scan(scan)) if scan.table == base.oid => None,
-            (RelationKind::View(inner), _) if inner.materialized.is_none() => {
-                let base = self.catalog.relation(base.oid).ok_or(Problem::NotUpdatable(SINGLE))?;
-                let RelationKind::View(inner) = &base.kind else { return Err(Problem::NotUpdatable(SINGLE)) };
-                Some(self.nested_through(base, inner)?)
-            }
+        let (conditions, base, columns) = parts(&view.query.query.plan)?;
+        let mut now = |expr: &Expr| current::part(expr, &view.query, self.catalog, &mut self.cte_count);
+        let columns = columns.iter().map(&mut now).collect::<Result<Vec<Expr>>>()?;
+        let conditions = conditions.into_iter().map(&mut now).collect::<Result<Vec<Expr>>>()?;
+        let base = self.catalog.relation(base).ok_or(Problem::NotUpdatable(SINGLE))?;
+        let below = match &base.kind {
+            RelationKind::Table(_) => None,
+            RelationKind::View(inner) if inner.materialized.is_none() => Some(self.nested_through(base, inner)?),
             _ => return Err(Problem::NotUpdatable(SINGLE)),
         };
         let mut columns: Vec<(Arc<str>, Expr)> =
@@ -120,7 +114,7 @@ impl<'a> Binder<'a> {
     }
 
     fn nested_through(&mut self, relation: &'a Relation, view: &'a View) -> std::result::Result<Through, Problem> {
-        // Views were made one after the other: none is below itself.
+        // A view that is below itself is refused for its depth.
         let mut result = Err(Problem::NotUpdatable(SINGLE));
         self.nested(|binder| {
             result = binder.through(relation, view);
@@ -204,67 +198,70 @@ fn not_updatable(name: &str, doing: Doing, detail: &str) -> SqlError {
     SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message).detail(detail).hint(hint)
 }
 
-/// The one table that a query selects from, if it is simple.
-fn single_table(query: &ast::Query) -> std::result::Result<&ast::ObjectName, Problem> {
-    let refuse = |detail| Err(Problem::NotUpdatable(detail));
-    if query.with.is_some() {
-        return refuse("Views containing WITH are not automatically updatable.");
-    }
-    if query.is_limited() {
-        return refuse("Views containing LIMIT or OFFSET are not automatically updatable.");
-    }
-    let select = match &*query.body {
-        SetExpr::Select(select) => select,
-        SetExpr::SetOperation { .. } => {
-            return refuse("Views containing UNION, INTERSECT, or EXCEPT are not automatically updatable.");
-        }
-        _ => return refuse(SINGLE),
+/// The conditions, the one relation and the columns of a query that goes through it row by row.
+fn parts(query: &Plan) -> std::result::Result<(Vec<&Expr>, Oid, &[Expr]), Problem> {
+    let refuse = |what: &str| match what {
+        "WITH" => "Views containing WITH are not automatically updatable.",
+        "LIMIT" => "Views containing LIMIT or OFFSET are not automatically updatable.",
+        "UNION" => "Views containing UNION, INTERSECT, or EXCEPT are not automatically updatable.",
+        "DISTINCT" => "Views containing DISTINCT are not automatically updatable.",
+        "GROUP BY" => "Views containing GROUP BY are not automatically updatable.",
+        "HAVING" => "Views containing HAVING are not automatically updatable.",
+        "aggregates" => "Views that return aggregate functions are not automatically updatable.",
+        "windows" => "Views that return window functions are not automatically updatable.",
+        "sets" => "Views that return set-returning functions are not automatically updatable.",
+        _ => SINGLE,
     };
-    if select.distinct.is_some() {
-        return refuse("Views containing DISTINCT are not automatically updatable.");
-    }
-    if !select.group_by.is_empty() {
-        return refuse("Views containing GROUP BY are not automatically updatable.");
-    }
-    if select.having.is_some() {
-        return refuse("Views containing HAVING are not automatically updatable.");
-    }
-    let [from] = select.from.as_slice() else { return refuse(SINGLE) };
-    match &from.relation {
-        TableFactor::Table { name, .. } if from.joins.is_empty() => Ok(name),
-        _ => refuse(SINGLE),
-    }
-}
-
-/// The conditions, the source and the columns of a bound query that goes through one source row by row.
-fn parts(query: Query) -> std::result::Result<(Vec<Expr>, Plan, Vec<Expr>), Problem> {
-    let mut plan = query.plan;
-    while let Plan::Sort { input, .. } = plan {
-        plan = *input;
-    }
-    let Plan::Project { input, columns } = plan else { return Err(Problem::NotUpdatable(SINGLE)) };
-    let mut source = *input;
+    let refuse = |what| Err(Problem::NotUpdatable(refuse(what)));
+    let mut plan = query;
+    let mut selected: Option<&[Expr]> = None;
     let mut conditions = Vec::new();
+    let mut problem = None;
     loop {
-        source = match source {
-            Plan::Sort { input, .. } => *input,
+        plan = match plan {
+            Plan::With { .. } => return refuse("WITH"),
+            Plan::SetOperation { .. } => return refuse("UNION"),
+            Plan::Distinct(_) | Plan::DistinctOn { .. } => return refuse("DISTINCT"),
+            Plan::Limit(limit) => {
+                problem = Some("LIMIT");
+                &limit.input
+            }
+            Plan::Aggregate(aggregate) if !aggregate.keys.is_empty() || aggregate.sets.len() > 1 => {
+                return refuse("GROUP BY");
+            }
+            Plan::Aggregate(_) if !conditions.is_empty() => return refuse("HAVING"),
+            Plan::Aggregate(_) => return refuse(problem.unwrap_or("aggregates")),
+            Plan::Window { .. } => return refuse(problem.unwrap_or("windows")),
+            Plan::ProjectSet { .. } => return refuse(problem.unwrap_or("sets")),
+            Plan::Project { input, columns } => {
+                selected = Some(columns);
+                input
+            }
+            Plan::Sort { input, .. } | Plan::Lock { input, .. } => input,
             Plan::Filter { input, condition } => {
                 conditions.push(condition);
-                *input
+                input
             }
-            Plan::Aggregate(_) => {
-                let detail = "Views that return aggregate functions are not automatically updatable.";
-                return Err(Problem::NotUpdatable(detail));
+            source => {
+                if let Some(problem) = problem {
+                    return refuse(problem);
+                }
+                let relation = match source {
+                    Plan::Stored(stored) => match &**stored {
+                        Stored::Item { input: Plan::Scan(scan), .. } => Some(scan.table),
+                        Stored::Item { input: Plan::Stored(inner), .. } => match **inner {
+                            Stored::View(view) => Some(view),
+                            _ => None,
+                        },
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                return match (relation, selected) {
+                    (Some(relation), Some(columns)) => Ok((conditions, relation, columns)),
+                    _ => refuse("joins"),
+                };
             }
-            Plan::Window { .. } => {
-                let detail = "Views that return window functions are not automatically updatable.";
-                return Err(Problem::NotUpdatable(detail));
-            }
-            Plan::ProjectSet { .. } => {
-                let detail = "Views that return set-returning functions are not automatically updatable.";
-                return Err(Problem::NotUpdatable(detail));
-            }
-            source => return Ok((conditions, source, columns)),
         };
     }
 }

@@ -5,6 +5,7 @@ use crate::parse::ast;
 use crate::bind::Binder;
 use crate::bind::collation::Needs;
 use crate::error::{Result, SqlError, SqlState};
+use crate::ir::current::is_simple;
 use crate::ir::{Expr, ExprKind};
 use crate::types::Type;
 
@@ -28,7 +29,7 @@ impl Binder<'_> {
         for when in conditions {
             let test = self.expr(&when.condition)?;
             let test = match &operand {
-                Some(operand) => self.operator("=", Some(stand_in(operand)), test)?,
+                Some(operand) => self.operator("=", Some(self.stand_in(operand)), test)?,
                 None => test,
             };
             tests.push(self.boolean(test, "CASE/WHEN")?);
@@ -46,7 +47,7 @@ impl Binder<'_> {
         let otherwise = results.remove(0);
         let otherwise = has_otherwise.then(|| Box::new(otherwise));
         let branches = tests.into_iter().zip(results).collect();
-        let operand = operand.filter(|operand| !is_simple(operand)).map(Box::new);
+        let operand = operand.filter(|operand| self.storing || !is_simple(operand)).map(Box::new);
         let mut case = Expr::new(ExprKind::Case { operand, branches, otherwise }, ty);
         case.typed.modifier = modifier;
         Ok(case)
@@ -106,15 +107,15 @@ impl Binder<'_> {
         let typed = value.typed;
         Ok(Expr { kind: ExprKind::NullIf { value: Box::new(value), equal: Box::new(equal) }, typed })
     }
-}
 
-/// What stands for the operand in the conditions: the operand itself where it costs nothing to look at it again.
-fn stand_in(operand: &Expr) -> Expr {
-    if is_simple(operand) { operand.clone() } else { Expr { kind: ExprKind::Operand, typed: operand.typed } }
-}
-
-fn is_simple(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Column(_) | ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Variable(_))
+    /// What stands for the operand in the conditions: the operand itself where it costs nothing to look at it again. The
+    /// catalog keeps what was written.
+    fn stand_in(&self, operand: &Expr) -> Expr {
+        match is_simple(operand) && !self.storing {
+            true => operand.clone(),
+            false => Expr { kind: ExprKind::Operand, typed: operand.typed },
+        }
+    }
 }
 
 /// The modifier that all have, if they are of one type.

@@ -180,7 +180,7 @@ impl Binder<'_> {
         let Callee::User(function) = &resolved.callee else { unreachable!("only users' functions have such defaults") };
         let parameter = &function.parameters[parameter];
         let default = parameter.default.as_ref().expect("the call was found to use a default");
-        let expr = self.detached(|binder| binder.expr(&default.ast))?;
+        let expr = crate::ir::current::expr(default, self.catalog);
         self.assign(expr, parameter.typed, parameter.name.as_deref().unwrap_or("?"))
     }
 }

@@ -33,7 +33,9 @@ impl Binder<'_> {
     /// `EXISTS (SELECT …)`: what it selects is not looked at.
     pub(super) fn exists(&mut self, query: &ast::Query, negated: bool) -> Result<Expr> {
         let mut query = self.inner_query(query)?;
-        without_result(&mut query);
+        if !self.storing {
+            query.without_result();
+        }
         let kind = ExprKind::Subquery { kind: SubqueryKind::Exists, query: Arc::new(query) };
         let exists = Expr::new(kind, Type::BOOL);
         Ok(if negated { Expr::new(ExprKind::Not(Box::new(exists)), Type::BOOL) } else { exists })
@@ -146,15 +148,4 @@ fn check_width(left: usize, right: usize) -> Result<()> {
         return Err(SqlError::syntax("subquery has too few columns"));
     }
     Ok(())
-}
-
-/// Nobody looks at the result: no cell is read for it, and its order does not matter.
-fn without_result(query: &mut Query) {
-    if let Plan::Project { input, columns } = &mut query.plan {
-        columns.clear();
-        query.columns.clear();
-        while let Plan::Sort { input: below, .. } = &mut **input {
-            **input = std::mem::replace(&mut **below, Plan::One);
-        }
-    }
 }

@@ -129,14 +129,10 @@ fn view(catalog: &mut Catalog, oid: Oid, name: &str, sql: &str) {
     };
     let crate::parse::ast::Statement::Query(query) = *statement else { panic!("a view is a query") };
     let columns = vec![(Arc::from("id"), Type::INT4.into()), (Arc::from("name"), Type::TEXT.into())];
-    let view = View {
-        columns,
-        query: Arc::from(query),
-        text: sql.to_owned(),
-        materialized: None,
-        uses: Vec::new(),
-        check_option: None,
-    };
+    let world = World { catalog: catalog.clone(), ..World::default() };
+    let query = crate::bind::Binder::new(&world, &[PUBLIC]).storing().query(&query).expect("a view is bound");
+    let query = Arc::new(crate::catalog::StoredQuery::new(query, 0));
+    let view = View { columns, query, materialized: None, check_option: None };
     catalog.put_relation(Relation { oid, schema: PUBLIC, name: name.into(), kind: RelationKind::View(view) });
 }
 

@@ -6,10 +6,11 @@ use crate::catalog::{
     Catalog, Language, Oid, Parameter, ParameterMode, Relation, RelationKind, Returns, Trigger, TriggerTime,
     UserFunction, UserTypeKind, Volatility,
 };
+use crate::deparse::{self, Style};
 use crate::error::{Result, SqlError};
 use crate::functions::args::Args;
 use crate::functions::define::{f, table};
-use crate::functions::{Env, Function, Question, Site};
+use crate::functions::{Env, Function, Site};
 use crate::system::definition;
 use crate::types::{Datum, Type as T, names, quote};
 
@@ -17,11 +18,9 @@ use crate::types::{Datum, Type as T, names, quote};
 pub static FUNCTIONS: &[Function] = &[
     f("pg_get_indexdef", &[T::OID], T::TEXT, |env, args, _| indexdef(env, args, false)).stable(),
     f("pg_get_indexdef", &[T::OID, T::INT4, T::BOOL], T::TEXT, indexdef_column).stable(),
-    f("pg_get_constraintdef", &[T::OID], T::TEXT, constraintdef).stable(),
-    f("pg_get_constraintdef", &[T::OID, T::BOOL], T::TEXT, |env, args, site| {
-        tidy(constraintdef(env, args, site)?, args.bool(1)?)
-    })
-    .stable(),
+    f("pg_get_constraintdef", &[T::OID], T::TEXT, |env, args, _| constraintdef(env, args, false)).stable(),
+    f("pg_get_constraintdef", &[T::OID, T::BOOL], T::TEXT, |env, args, _| constraintdef(env, args, args.bool(1)?))
+        .stable(),
     f("pg_get_expr", &[T::PG_NODE_TREE, T::OID], T::TEXT, expr).stable(),
     f("pg_get_expr", &[T::PG_NODE_TREE, T::OID, T::BOOL], T::TEXT, |env, args, site| {
         tidy(expr(env, args, site)?, args.bool(2)?)
@@ -116,7 +115,7 @@ fn indexdef(env: &mut dyn Env, args: &[Datum], pretty: bool) -> Result<Datum> {
     let Some(relation) = catalog.relation(number(args)?) else { return Ok(Datum::Null) };
     let RelationKind::Index(index) = &relation.kind else { return Ok(Datum::Null) };
     let plain = pretty && catalog.relation(index.table).is_some_and(|table| visible(env, table));
-    tidy(Datum::text(definition::index(relation, catalog, plain)), pretty)
+    Ok(Datum::text(definition::index(env, relation, plain, style(pretty))))
 }
 
 fn indexdef_column(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
@@ -130,23 +129,27 @@ fn indexdef_column(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Da
     };
     let Some(table) = catalog.table(index.table) else { return Ok(Datum::Null) };
     let at = usize::try_from(at - 1).unwrap_or(usize::MAX);
-    let show = if args.bool(2)? { definition::pretty_index_column } else { definition::index_column };
-    let key = index.keys.get(at).map(|key| show(key, table));
+    let Some(owner) = catalog.relation(index.table) else { return Ok(Datum::Null) };
+    let key = match index.keys.get(at) {
+        Some(key) => Some(definition::index_column(env, key, owner, style(args.bool(2)?))),
+        None => None,
+    };
     let included = || {
         let position = index.include.get(at.checked_sub(index.keys.len())?)?;
         Some(quote::identifier(&table.columns[*position].name))
     };
-    tidy(some(key.or_else(included))?, args.bool(2)?)
+    some(key.or_else(included))
 }
 
-fn constraintdef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+fn constraintdef(env: &mut dyn Env, args: &[Datum], pretty: bool) -> Result<Datum> {
     let oid = number(args)?;
     let catalog = env.catalog();
     for relation in catalog.relations.values() {
         match &relation.kind {
             RelationKind::Table(table) => {
                 if let Some(check) = table.checks.iter().find(|check| check.oid == oid) {
-                    return some(Some(definition::check(&check.condition.text) + not_valid(check.validated)));
+                    let shown = deparse::expression(env, &check.condition, Some(relation), style(pretty));
+                    return some(Some(definition::check(&shown) + not_valid(check.validated)));
                 }
                 if let Some(key) = table.foreign_keys.iter().find(|key| key.oid == oid) {
                     let text = definition::foreign_key(key, table, catalog, |parent| visible(env, parent));
@@ -170,7 +173,7 @@ fn constraintdef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datu
         UserTypeKind::Domain { checks, .. } => checks.iter().find(|check| check.oid == oid),
         _ => None,
     });
-    some(domain.map(|check| definition::check(&check.condition.text)))
+    some(domain.map(|check| definition::check(&deparse::expression(env, &check.condition, None, style(pretty)))))
 }
 
 /// What is kept in the place of a node tree is the text itself.
@@ -186,13 +189,17 @@ fn tidy(shown: Datum, pretty: bool) -> Result<Datum> {
     })
 }
 
+fn style(pretty: bool) -> Style {
+    if pretty { Style::Pretty } else { Style::Plain }
+}
+
 fn viewdef(env: &mut dyn Env, args: &[Datum], pretty: bool) -> Result<Datum> {
-    env.ask(Question::ViewDefinition { view: number(args)?, pretty })
+    some(deparse::view_definition(env, number(args)?, style(pretty)))
 }
 
 fn viewdef_named(env: &mut dyn Env, args: &[Datum], pretty: bool) -> Result<Datum> {
     let view = super::relation(args.text(0)?, env)?;
-    env.ask(Question::ViewDefinition { view, pretty })
+    some(deparse::view_definition(env, view, style(pretty)))
 }
 
 fn trigger_text(env: &dyn Env, relation: &Relation, trigger: &Trigger, pretty: bool) -> String {
@@ -227,7 +234,9 @@ fn trigger_text(env: &dyn Env, relation: &Relation, trigger: &Trigger, pretty: b
         }
     });
     let arguments: Vec<String> = trigger.arguments.iter().map(|argument| quote::literal(argument)).collect();
-    let condition = trigger.condition.as_ref().map_or_else(String::new, |it| format!("WHEN ({}) ", it.text));
+    let condition = trigger.condition.as_ref().map_or_else(String::new, |it| {
+        format!("WHEN ({}) ", deparse::trigger_condition(env, it, relation, style(pretty)))
+    });
     format!(
         "CREATE TRIGGER {} {when} {} ON {table} FOR EACH {} {condition}EXECUTE FUNCTION {function}({})",
         quote::identifier(&trigger.name),
@@ -268,7 +277,9 @@ fn parameter_text(env: &dyn Env, parameter: &Parameter, defaults: bool) -> Strin
     let name = parameter.name.as_ref().map_or_else(String::new, |name| format!("{} ", quote::identifier(name)));
     let ty = names::format_type(parameter.typed.ty, Some(parameter.typed.modifier), env);
     let default = parameter.default.as_ref().filter(|_| defaults);
-    let default = default.map_or_else(String::new, |default| format!(" DEFAULT {}", default.text));
+    let default = default.map_or_else(String::new, |default| {
+        format!(" DEFAULT {}", deparse::expression(env, default, None, Style::Plain))
+    });
     format!("{mode}{name}{ty}{default}")
 }
 

@@ -188,7 +188,9 @@ fn argument_default(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<D
     let Ok(place) = usize::try_from(args.int(1)? - 1) else { return Ok(Datum::Null) };
     let function = env.catalog().functions.get(&oid);
     let default = function.and_then(|function| function.parameters.get(place)?.default.clone());
-    Ok(default.map_or(Datum::Null, |default| Datum::text(&default.text)))
+    Ok(default.map_or(Datum::Null, |default| {
+        Datum::text(crate::deparse::expression(env, &default, None, crate::deparse::Style::Plain))
+    }))
 }
 
 /// Texts have the default collation, other types none.

@@ -11,7 +11,7 @@ mod node;
 use std::fmt::Write;
 
 use crate::catalog::{Catalog, Oid, RelationKind};
-use crate::ir::{Change, Cte, Expr, Plan, Query};
+use crate::ir::{Change, Cte, Expr, Plan, Query, Stored};
 
 pub use json::json;
 
@@ -104,6 +104,12 @@ impl<'a> Printer<'a> {
             Plan::One => {}
             Plan::Empty { slots: count } => slots.extend(std::iter::repeat_n(Slot::default(), *count)),
             Plan::Scan(scan) => slots.push(self.relation_slot(scan.table)),
+            Plan::Stored(stored) => match &**stored {
+                Stored::View(view) => slots.push(self.relation_slot(*view)),
+                Stored::Item { input, .. } | Stored::Using { input, .. } | Stored::Listed(input) => {
+                    self.collect_slots(input, slots);
+                }
+            },
             Plan::Virtual(table) => slots.push(Slot::new(table.name, table.columns.iter().map(|(name, _)| *name))),
             Plan::Subquery(query) => slots.push(query_slot("query", query)),
             Plan::Function(scan) => {

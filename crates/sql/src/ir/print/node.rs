@@ -3,7 +3,7 @@
 use super::{Printer, Slot};
 use crate::ir::{
     Access, Aggregate, AggregateCall, Frame, FrameBound, FrameExclude, FrameMode, FunctionScan, Join, JoinKind,
-    KeyValue, Limit, LockStrength, LockWait, Plan, RowLock, Scan, SetKind, SortKey, WindowCall,
+    KeyValue, Limit, LockStrength, LockWait, Plan, RowLock, Scan, SetKind, SortKey, Stored, WindowCall,
 };
 
 impl Printer<'_> {
@@ -12,6 +12,12 @@ impl Printer<'_> {
             Plan::One => self.line(indent, "One"),
             Plan::Empty { .. } => self.line(indent, "Empty"),
             Plan::Scan(scan) => self.scan(scan, indent),
+            Plan::Stored(stored) => {
+                if let Stored::View(view) = **stored {
+                    self.line(indent, format!("View {view}"));
+                }
+                crate::ir::subplans(plan, &mut |below| self.plan(below, indent));
+            }
             Plan::Virtual(table) => self.line(indent, format!("Scan {}.{}", table.schema, table.name)),
             Plan::Values(rows) => self.values(rows, indent),
             Plan::Subquery(query) => {

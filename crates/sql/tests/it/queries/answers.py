@@ -1,6 +1,6 @@
 """Writes PostgreSQL's answers into the files given: `answers.py "psql -X -h … -d …" file.txt …`.
 
-Every file starts in an empty database schema; see ../queries.rs for the format.
+Every file starts in an empty database; see ../queries.rs for the format. Answers of `schema/*.txt` have an error's details, too.
 """
 
 import re
@@ -8,6 +8,10 @@ import subprocess
 import sys
 
 MARK = "===next==="
+EMPTY = """DO $$ DECLARE s name; BEGIN
+  FOR s IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_|information_schema' LOOP
+    EXECUTE format('DROP SCHEMA %I CASCADE', s);
+  END LOOP; CREATE SCHEMA public; END $$;"""
 
 
 def main():
@@ -15,7 +19,7 @@ def main():
     for name in files:
         blocks = [block.strip("\n") for block in re.split(r"\n\s*\n", open(name).read()) if block.strip()]
         script = ["\\set VERBOSITY verbose", "\\pset null NULL", "\\pset format unaligned", "\\pset tuples_only on"]
-        script += ["DROP SCHEMA IF EXISTS public CASCADE;", "CREATE SCHEMA public;", "SET client_min_messages = error;"]
+        script += ["SET client_min_messages = error;", EMPTY]
         for block in blocks:
             script += [f"\\echo {MARK}", statement(block).rstrip(";") + ";"]
         done = subprocess.run(psql, input="\n".join(script), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -23,11 +27,7 @@ def main():
         with open(name, "w") as out:
             for block, answer in zip(blocks, answers):
                 comments = [line for line in block.split("\n") if line.startswith("#")]
-                lines = shown(answer)
-                # What RETURNING gives stands alone in the test.
-                if "returning" in block.lower() and re.fullmatch(r"(INSERT 0|UPDATE|DELETE) \d+", lines[-1]):
-                    lines.pop()
-                out.write("\n".join([*comments, statement(block), "=>", *lines]).rstrip() + "\n\n")
+                out.write("\n".join([*comments, statement(block), "=>", *shown(answer, "schema" in name)]).rstrip() + "\n\n")
 
 
 def statement(block):
@@ -35,11 +35,14 @@ def statement(block):
     return "\n".join(lines)
 
 
-def shown(answer):
+def shown(answer, details):
     error = re.search(r"ERROR:  (\w{5}): (.*)", answer)
     if error:
-        return [f"ERROR {error.group(1)}: {error.group(2)}"]
-    return answer.rstrip("\n").split("\n")
+        more = re.findall(r"^(?:DETAIL|HINT):  .*(?:\n(?![A-Z ]+:  ).*)*", answer, re.M) if details else []
+        return [f"ERROR {error.group(1)}: {error.group(2)}", *more]
+    lines = answer.rstrip("\n").split("\n")
+    # Rows that a change returns are followed by its tag.
+    return lines[:-1] if len(lines) > 1 and re.fullmatch(r"INSERT 0 \d+|(?:UPDATE|DELETE|MERGE) \d+", lines[-1]) else lines
 
 
 main()

@@ -1,0 +1,201 @@
+//! Bound expressions and queries of the schema as SQL text, with the names that their objects have now.
+//!
+//! The text is what PostgreSQL's `pg_get_expr`, `pg_get_viewdef` and their like show (its `ruleutils.c` is the model, line
+//! breaks and parentheses included), and it means the same when it is bound again. *Pretty* text leaves out the parentheses
+//! that precedence makes superfluous.
+//!
+//! - `expr`: expressions
+//! - `simple`: which operands need parentheses in pretty text
+//! - `query`: queries
+//! - `from`: the items of FROM
+
+mod expr;
+mod from;
+mod query;
+mod simple;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::catalog::{Oid, Relation, RelationKind, StoredExpr, UserFunction};
+use crate::functions::Env;
+use crate::ir::{AggregateCall, Expr, ExprKind, WindowCall};
+use crate::types::{names, quote};
+
+/// Whether parentheses that are not needed are left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub(crate) enum Style {
+    Plain,
+    Pretty,
+}
+
+/// An expression over a row of a table, or over no row at all.
+pub(crate) fn expression(env: &dyn Env, stored: &StoredExpr, row: Option<&Relation>, style: Style) -> String {
+    let mut text = Deparse::new(env, style);
+    if let Some(relation) = row {
+        text.frames.push(Rc::new(Frame { slots: vec![Slot::Row { prefix: None, columns: columns_of(relation) }] }));
+    }
+    text.expr(&stored.expr, false);
+    text.out
+}
+
+/// The WHEN of a trigger.
+pub(crate) fn trigger_condition(env: &dyn Env, stored: &StoredExpr, relation: &Relation, style: Style) -> String {
+    let mut text = Deparse::new(env, style);
+    let row = |prefix| Slot::Row { prefix: Some(prefix), columns: columns_of(relation) };
+    text.frames.push(Rc::new(Frame { slots: vec![row("old"), row("new")] }));
+    text.expr(&stored.expr, false);
+    text.out
+}
+
+/// A view's query.
+pub(crate) fn view_definition(env: &dyn Env, view: Oid, style: Style) -> Option<String> {
+    let RelationKind::View(view) = &env.catalog().relation(view)?.kind else { return None };
+    let columns: Vec<Arc<str>> = view.columns.iter().map(|(name, _)| name.clone()).collect();
+    let mut text = Deparse::new(env, style);
+    text.query(&view.query.query, Some(&columns));
+    text.out.push(';');
+    Some(text.out)
+}
+
+/// The columns of a relation by their positions, dropped ones included.
+fn columns_of(relation: &Relation) -> Vec<Arc<str>> {
+    match &relation.kind {
+        RelationKind::Table(table) => table.columns.iter().map(|column| column.name.clone()).collect(),
+        RelationKind::View(view) => view.columns.iter().map(|(name, _)| name.clone()).collect(),
+        RelationKind::Index(_) | RelationKind::Sequence(_) => Vec::new(),
+    }
+}
+
+/// What the slots of a tuple are called.
+#[derive(Debug)]
+struct Frame<'q> {
+    slots: Vec<Slot<'q>>,
+}
+
+#[derive(Clone, Debug)]
+enum Slot<'q> {
+    /// A row outside of a query, whose columns are named alone or after OLD or NEW.
+    Row { prefix: Option<&'static str>, columns: Vec<Arc<str>> },
+    /// An item of FROM.
+    Item { name: Arc<str>, columns: Vec<Arc<str>> },
+    /// Values, shown as what makes them of the tuple below.
+    Made { parts: Vec<Part<'q>>, below: Rc<Frame<'q>> },
+}
+
+/// What makes a value of a slot.
+#[derive(Clone, Debug)]
+enum Part<'q> {
+    Expr(&'q Expr),
+    Aggregate(&'q AggregateCall),
+    Window(&'q WindowCall),
+    Grouping(Vec<&'q Expr>),
+}
+
+/// Text that is being written.
+struct Deparse<'q> {
+    env: &'q dyn Env,
+    pretty: bool,
+    out: String,
+    indent: usize,
+    /// The tuples around, the nearest last.
+    frames: Vec<Rc<Frame<'q>>>,
+    /// Common table expressions: number, name, columns.
+    ctes: Vec<(usize, Arc<str>, Vec<Arc<str>>)>,
+    /// Whether an item of FROM is being written that may look at what stands left of it.
+    lateral: bool,
+}
+
+/// How far a clause is indented, and what is within it.
+const STEP: isize = 8;
+const VARIABLE: usize = 4;
+
+impl<'q> Deparse<'q> {
+    fn new(env: &'q dyn Env, style: Style) -> Deparse<'q> {
+        Deparse {
+            env,
+            pretty: style == Style::Pretty,
+            out: String::new(),
+            indent: 0,
+            frames: Vec::new(),
+            ctes: Vec::new(),
+            lateral: false,
+        }
+    }
+
+    fn push(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    /// A word on a new line.
+    fn line(&mut self, text: &str, before: isize, after: isize, plus: usize) {
+        self.indent = self.indent.saturating_add_signed(before);
+        let end = self.out.trim_end_matches(' ').len();
+        self.out.truncate(end);
+        self.out.push('\n');
+        let amount = if self.indent < 40 { self.indent } else { 40 + (self.indent - 40) / 4 % 40 };
+        self.out.extend(std::iter::repeat_n(' ', amount + plus));
+        self.push(text);
+        self.indent = self.indent.saturating_add_signed(after);
+    }
+
+    /// What is written, apart from everything before it.
+    fn apart(&mut self, write: impl FnOnce(&mut Self)) -> String {
+        let before = std::mem::take(&mut self.out);
+        write(self);
+        std::mem::replace(&mut self.out, before)
+    }
+
+    /// How the name of a relation is written.
+    fn relation_name(&self, relation: &Relation) -> String {
+        let catalog = self.env.catalog();
+        let found = names::search_path(self.env)
+            .into_iter()
+            .find_map(|schema| catalog.relation_in(schema, &relation.name))
+            .is_some_and(|found| found.oid == relation.oid);
+        let hidden = self.ctes.iter().any(|(_, name, _)| *name == relation.name);
+        self.qualified(relation.schema, &relation.name, found && !hidden)
+    }
+
+    fn qualified(&self, schema: Oid, name: &str, plain: bool) -> String {
+        match self.env.catalog().schemas.get(&schema) {
+            Some(schema) if !plain => format!("{}.{}", quote::identifier(&schema.name), quote::identifier(name)),
+            _ => quote::identifier(name),
+        }
+    }
+
+    fn function_name(&self, function: &UserFunction) -> String {
+        let catalog = self.env.catalog();
+        let function = catalog.functions.get(&function.oid).map_or(function, |now| now);
+        let inputs = function.input_types();
+        let is_same = |other: &UserFunction| other.name == function.name && other.input_types() == inputs;
+        let found = names::search_path(self.env).into_iter().find_map(|schema| {
+            catalog.functions.values().find(|other| other.schema == schema && is_same(other)).map(|other| other.oid)
+        });
+        self.qualified(function.schema, &function.name, found == Some(function.oid))
+    }
+
+    /// The names that items have already, in this query and in those around.
+    fn is_taken(&self, name: &str) -> bool {
+        let mut slots = self.frames.iter().flat_map(|frame| &frame.slots);
+        slots.any(|slot| slot_names(slot, name))
+    }
+}
+
+fn slot_names(slot: &Slot<'_>, wanted: &str) -> bool {
+    match slot {
+        Slot::Item { name, .. } => **name == *wanted,
+        Slot::Made { below, .. } => below.slots.iter().any(|slot| slot_names(slot, wanted)),
+        Slot::Row { .. } => false,
+    }
+}
+
+/// Whether the expression is a call as SQL writes one, which needs no parentheses as the key of an index.
+pub(crate) fn is_call(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::UserCall { .. } | ExprKind::Coalesce(_) | ExprKind::Extreme { .. } => true,
+        ExprKind::Call { function, .. } => !expr::is_symbol(function.name) && !expr::has_own_syntax(function.name),
+        _ => false,
+    }
+}
