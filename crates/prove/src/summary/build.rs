@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use skew_model::Level;
 use skew_sql::app::App;
-use skew_sql::catalog::{Catalog, Generation, IndexKeyKind, Oid, RelationKind, Returns, UserFunction, UserTypeKind};
+use skew_sql::catalog::{Catalog, Dependency, Generation, IndexKeyKind, Oid, RelationKind, Returns, UserTypeKind};
 use skew_sql::error::{Result, SqlError, SqlState};
 use skew_sql::ir::{Expr, ExprKind};
 use skew_sql::plpgsql::bound::Program as Body;
-use skew_sql::session::Database;
+use skew_sql::session::{Connection, Database};
 use skew_sql::types::{Type, kind};
 
 use super::calls::Bodies;
@@ -49,9 +49,10 @@ impl Summary {
         let catalog = database.catalog();
         let mut connection = database.connect(skew_sql::session::Client::new("postgres", "robust"));
         let mut facts = Facts::of(&catalog);
-        facts.look_at_first_rows(&catalog, database);
         let tables: Vec<Oid> = facts.tables.keys().copied().collect();
         let functions = Bodies::of(&catalog, &facts, &mut connection);
+        facts.endless = functions.endless(&catalog);
+        facts.look_at_first_rows(&catalog, database);
         // First every function that a CHECK calls may do anything; then those that touch nothing are left out.
         for _ in 0..2 {
             for table in &tables {
@@ -84,7 +85,7 @@ impl Summary {
             let defaults = function.iter().flat_map(|function| &function.parameters);
             let by_defaults = defaults
                 .filter_map(|parameter| parameter.default.as_ref())
-                .find_map(|default| named(&default.text, &facts, &catalog))
+                .find_map(|default| called_by(&default.uses, &facts, &catalog))
                 .map(|name| format!("{name}, which the default of a parameter calls,"));
             let called = by_settings.or(by_defaults).or_else(|| called_by_schema(&facts, &catalog));
             bodies.push((program, body, called));
@@ -122,6 +123,7 @@ impl Summary {
         facts.learn(&all(&facts));
         let mut programs = all(&facts);
         facts.learn(&programs);
+        let in_invariants = called_by_invariants(&app.invariants, &mut connection);
         drop(connection);
         facts.count(&programs, database);
         // Where rows come and go, another row may have the values of one that has gone, unless they are its key.
@@ -137,7 +139,7 @@ impl Summary {
             let stays = |column: usize| table.is_some_and(|table| table.is_constant(column));
             access.plain &= access.filtered.is_empty() && access.row.iter().all(|(column, _)| stays(*column));
         }
-        let uncalled = uncalled(&facts, &catalog, &app.invariants);
+        let uncalled = uncalled(&facts, &catalog, &functions, &in_invariants);
         Ok(Summary { programs, facts, uncalled })
     }
 }
@@ -246,38 +248,56 @@ fn called(expr: &Expr, facts: &Facts) -> Option<String> {
     found
 }
 
-/// A function that the CHECK constraints of a domain name, and that may touch something.
+/// A function that the CHECK constraints of a domain call, and that may touch something.
 fn called_by_domain(ty: Type, facts: &Facts, catalog: &Catalog) -> Option<String> {
-    let UserTypeKind::Domain { base, checks, .. } = &kind::user(ty, catalog)?.kind else { return None };
-    let found = checks.iter().find_map(|check| named(&check.condition.text, facts, catalog));
-    found.or_else(|| called_by_domain(base.ty, facts, catalog))
+    let ty = kind::element(ty, catalog).unwrap_or(ty);
+    match &kind::user(ty, catalog)?.kind {
+        UserTypeKind::Domain { base, checks, .. } => {
+            let found = checks.iter().find_map(|check| called_by(&check.condition.uses, facts, catalog));
+            found.or_else(|| called_by_domain(base.ty, facts, catalog))
+        }
+        UserTypeKind::Composite(fields) => {
+            fields.iter().find_map(|(_, typed)| called_by_domain(typed.ty, facts, catalog))
+        }
+        UserTypeKind::Enum(_) | UserTypeKind::Extension { .. } => None,
+    }
 }
 
-/// A function that a text names, and that may touch something.
-pub(super) fn named(text: &str, facts: &Facts, catalog: &Catalog) -> Option<String> {
-    let mut touching = catalog.functions.values().filter(|function| !facts.footprints.touches_nothing(function.oid));
-    touching.find(|function| mentions(text, &function.name)).map(|function| function.name.to_string())
+/// A function that is among what an expression of the schema uses, and that may touch something: one that it calls, or one
+/// that a domain calls to which it converts.
+pub(super) fn called_by(uses: &[Dependency], facts: &Facts, catalog: &Catalog) -> Option<String> {
+    uses.iter().find_map(|used| match *used {
+        Dependency::Function(oid) if !facts.footprints.touches_nothing(oid) => {
+            Some(catalog.functions.get(&oid).map_or_else(|| "a function".to_owned(), |known| known.name.to_string()))
+        }
+        Dependency::Type(oid) => called_by_domain(Type(oid), facts, catalog),
+        _ => None,
+    })
 }
 
-/// Functions that look at tables or change them, whose names no other body mentions; invariants aside.
-fn uncalled(facts: &Facts, catalog: &Catalog, invariants: &[String]) -> Vec<String> {
-    let is_called = |function: &UserFunction| {
-        let mut others = catalog.functions.values().filter(|other| other.oid != function.oid);
-        others.any(|other| mentions(&other.body, &function.name))
-    };
-    let functions = catalog.functions.values().filter(|function| {
+/// Functions that look at tables or change them, and that no other body calls; invariants aside.
+fn uncalled(facts: &Facts, catalog: &Catalog, functions: &Bodies, invariants: &BTreeSet<Oid>) -> Vec<String> {
+    let own = catalog.functions.values().filter(|function| {
         let is_own = !function.procedure && !matches!(function.returns, Returns::Trigger);
-        let is_invariant = invariants.iter().any(|invariant| mentions(invariant, &function.name));
-        is_own && !facts.footprints.touches_nothing(function.oid) && !is_invariant && !is_called(function)
+        let is_used = invariants.contains(&function.oid) || functions.is_called(function.oid);
+        is_own && !facts.footprints.touches_nothing(function.oid) && !is_used
     });
-    let mut names: Vec<String> = functions.map(|function| function.name.to_string()).collect();
+    let mut names: Vec<String> = own.map(|function| function.name.to_string()).collect();
     names.sort();
     names
 }
 
-/// Whether a word stands in a text.
-fn mentions(text: &str, name: &str) -> bool {
-    text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|word| word.eq_ignore_ascii_case(name))
+/// The functions that invariants call.
+fn called_by_invariants(invariants: &[String], connection: &mut Connection) -> BTreeSet<Oid> {
+    let uses = invariants.iter().flat_map(|invariant| {
+        let query = connection.uses(invariant).or_else(|_| connection.uses(&format!("SELECT {invariant}")));
+        query.unwrap_or_default()
+    });
+    uses.filter_map(|used| match used {
+        Dependency::Function(oid) => Some(oid),
+        _ => None,
+    })
+    .collect()
 }
 
 /// A function that domains, generated columns or indexes call: whenever a value is made, a row is written or looked for.
@@ -289,14 +309,14 @@ fn called_by_schema(facts: &Facts, catalog: &Catalog) -> Option<String> {
                 let generated = table.columns.iter().filter(|column| column.generation == Generation::Stored);
                 generated
                     .filter_map(|column| column.default.as_ref())
-                    .find_map(|made| named(&made.text, facts, catalog))
+                    .find_map(|made| called_by(&made.uses, facts, catalog))
             }
             RelationKind::Index(index) => {
                 let keys = index.keys.iter().filter_map(|key| match &key.what {
                     IndexKeyKind::Expr(expr) => Some(expr),
                     IndexKeyKind::Column(_) => None,
                 });
-                keys.chain(&index.predicate).find_map(|made| named(&made.text, facts, catalog))
+                keys.chain(&index.predicate).find_map(|made| called_by(&made.uses, facts, catalog))
             }
             _ => None,
         })

@@ -12,9 +12,10 @@ use skew_sql::session::Connection;
 use skew_sql::types::{Typed, kind};
 
 use super::assign::set;
-use super::build::named;
+use super::build::called_by;
 use super::paths::{STATEMENT, Walk};
 use super::query::Look;
+use super::schema_calls::{Calls, schema_sets_sequences};
 use super::terms::{Ended, State};
 use super::values::{keeps_values, may_skip};
 use super::{Access, AccessKind, Approximation, Cell, Facts, Lesson, TermId, TermKind};
@@ -24,6 +25,8 @@ use super::{Access, AccessKind, Approximation, Cell, Facts, Lesson, TermId, Term
 pub(super) struct Bodies {
     functions: BTreeMap<Oid, Arc<Body>>,
     triggers: BTreeMap<(Oid, Oid), Arc<Body>>,
+    /// What bodies call, by the function: also of bodies that are not understood in full.
+    calls: BTreeMap<Oid, Calls>,
 }
 
 /// What a function may do: the cells that it may read and write, of any rows.
@@ -68,7 +71,7 @@ impl Footprints {
 
 impl Bodies {
     pub(super) fn of(catalog: &Catalog, facts: &Facts, connection: &mut Connection) -> Bodies {
-        let mut bodies = Bodies::default();
+        let mut bodies = Bodies { calls: Calls::of_all(catalog, connection), ..Bodies::default() };
         for function in catalog.functions.values().filter(|function| is_understood(function)) {
             if let Ok(body) = connection.program_of(function.oid, None) {
                 bodies.functions.insert(function.oid, body);
@@ -79,7 +82,8 @@ impl Bodies {
             for trigger in &table.triggers {
                 let is_known = catalog.functions.get(&trigger.function).is_some_and(|known| known.settings.is_empty());
                 // What WHEN calls is not looked into.
-                let calls = trigger.condition.as_ref().is_some_and(|when| named(&when.text, facts, catalog).is_some());
+                let calls =
+                    trigger.condition.as_ref().is_some_and(|when| called_by(&when.uses, facts, catalog).is_some());
                 if let (true, false, Ok(body)) =
                     (is_known, calls, connection.program_of(trigger.function, Some(relation.oid)))
                 {
@@ -88,6 +92,21 @@ impl Bodies {
             }
         }
         bodies
+    }
+
+    /// Whether the body of another function calls this one.
+    pub(super) fn is_called(&self, function: Oid) -> bool {
+        self.calls.iter().any(|(by, calls)| *by != function && calls.functions.contains(&function))
+    }
+
+    /// The sequences that never begin again: neither by themselves, nor because something sets them.
+    pub(super) fn endless(&self, catalog: &Catalog) -> BTreeSet<Oid> {
+        let sets = self.calls.values().any(|calls| calls.may_set_sequences) || schema_sets_sequences(catalog);
+        let sequences = catalog.relations.values().filter(|relation| match &relation.kind {
+            RelationKind::Sequence(sequence) => !sequence.cycle && !sets,
+            _ => false,
+        });
+        sequences.map(|relation| relation.oid).collect()
     }
 
     /// What each of them may do: the smallest footprints with which all of them hold.

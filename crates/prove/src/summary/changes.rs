@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use skew_sql::catalog::{Action, Generation, Oid, RelationKind, Table, TriggerTime};
 use skew_sql::ir::{self, Assignment, Change, Insert, MergeAction, Plan};
 
-use super::build::named;
+use super::build::called_by;
 use super::query::{Around, Look, Slot};
 use super::terms::Caught;
 use super::{AccessKind, Approximation, Cell, Learning, Lesson, Outcome, TermId, TermKind};
@@ -314,7 +314,7 @@ impl Look<'_> {
                 };
                 let defaults = key.columns.iter().filter_map(|column| table.columns[*column].default.as_ref());
                 let mut defaults = defaults.filter(|_| action == Action::SetDefault);
-                if let Some(name) = defaults.find_map(|default| named(&default.text, self.facts, self.catalog)) {
+                if let Some(name) = defaults.find_map(|default| called_by(&default.uses, self.facts, self.catalog)) {
                     self.everything(format!("{name}, which a default calls,"));
                 }
                 let child = self.access(relation.oid, kind);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use skew_sql::catalog::{Catalog, IndexKeyKind, Oid, Relation, RelationKind, Timing, UserTypeKind};
+use skew_sql::catalog::{Catalog, IndexKeyKind, Oid, Relation, RelationKind, Timing};
 use skew_sql::types::{Typed, quote};
 
 use super::calls::Footprints;
@@ -116,7 +116,7 @@ impl Facts {
                 },
             );
         }
-        Facts { tables, endless: endless(catalog), next: BTreeMap::new(), footprints: Footprints::default() }
+        Facts { tables, endless: BTreeSet::new(), next: BTreeMap::new(), footprints: Footprints::default() }
     }
 
     /// What programs do; what was known before is forgotten.
@@ -212,49 +212,6 @@ impl Facts {
 pub(super) fn path(relation: &Relation, catalog: &Catalog) -> String {
     let schema = catalog.schemas.get(&relation.schema).map(|schema| quote::identifier(&schema.name) + ".");
     schema.unwrap_or_default() + &quote::identifier(&relation.name)
-}
-
-/// What is evaluated besides the bodies of functions.
-fn expressions(catalog: &Catalog) -> impl Iterator<Item = &str> {
-    let of_relations = catalog.relations.values().flat_map(|relation| -> Vec<&str> {
-        match &relation.kind {
-            RelationKind::Table(table) => {
-                let defaults = table.columns.iter().filter_map(|column| column.default.as_ref());
-                let conditions = table.triggers.iter().filter_map(|trigger| trigger.condition.as_ref());
-                let checks = table.checks.iter().map(|check| &check.condition);
-                defaults.chain(conditions).chain(checks).map(|made| &*made.text).collect()
-            }
-            RelationKind::View(view) => vec![&view.text],
-            _ => Vec::new(),
-        }
-    });
-    let of_domains = catalog.types.values().flat_map(|user| -> Vec<&str> {
-        match &user.kind {
-            UserTypeKind::Domain { default, checks, .. } => {
-                default.iter().chain(checks.iter().map(|check| &check.condition)).map(|made| &*made.text).collect()
-            }
-            _ => Vec::new(),
-        }
-    });
-    of_relations.chain(of_domains)
-}
-
-/// The sequences that never begin again: neither by themselves, nor because somebody sets them.
-fn endless(catalog: &Catalog) -> BTreeSet<Oid> {
-    // ALTER SEQUENCE … RESTART, TRUNCATE … RESTART IDENTITY, and what cannot be read here.
-    const SET: [&str; 4] = ["setval", "restart", "sequence", "execute"];
-    let is_set = catalog.functions.values().any(|function| {
-        let body = function.body.to_ascii_lowercase();
-        let mut defaults = function.parameters.iter().filter_map(|parameter| parameter.default.as_ref());
-        SET.iter().any(|word| body.contains(word))
-            || defaults.any(|one| one.text.to_ascii_lowercase().contains("setval"))
-    });
-    let is_set = is_set || expressions(catalog).any(|text| text.to_ascii_lowercase().contains("setval"));
-    let sequences = catalog.relations.values().filter(|relation| match &relation.kind {
-        RelationKind::Sequence(sequence) => !sequence.cycle && !is_set,
-        _ => false,
-    });
-    sequences.map(|relation| relation.oid).collect()
 }
 
 impl TableFacts {

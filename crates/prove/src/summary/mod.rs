@@ -21,6 +21,7 @@ mod paths;
 pub mod print;
 mod query;
 mod rows;
+mod schema_calls;
 mod statements;
 mod terms;
 pub(crate) mod values;

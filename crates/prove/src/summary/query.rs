@@ -101,7 +101,7 @@ impl Look<'_> {
             Plan::One => Vec::new(),
             Plan::Empty { slots } => vec![Slot::Values(Vec::new()); *slots],
             Plan::Scan(scan) => self.scan(scan, around),
-            Plan::Virtual(_) | Plan::Function(_) => {
+            Plan::Virtual(_) | Plan::Function(_) | Plan::Stored(_) => {
                 if let Plan::Function(function) = plan {
                     for call in &function.calls {
                         self.value(&call.call, &[], around);

@@ -72,6 +72,25 @@ fn what_looks_and_changes_behind_statements_is_suspected() {
             "UPDATE d SET v = 1 WHERE id = 1;",
             reads_d,
         ),
+        // Whatever the function is called, and however the domain gets into the column.
+        (
+            r#"CREATE FUNCTION "Is it enough?"(x int) RETURNS boolean LANGUAGE sql AS $$
+               SELECT x >= (SELECT n FROM b WHERE id = 1) $$;
+               CREATE DOMAIN much AS int CHECK ("Is it enough?"(VALUE)); CREATE TABLE d (id int PRIMARY KEY, v much);
+               INSERT INTO d VALUES (1, 0);"#
+                .to_owned(),
+            "UPDATE d SET v = 1 WHERE id = 1;",
+            reads_d,
+        ),
+        (
+            r#"CREATE FUNCTION "Enough"(x int) RETURNS boolean LANGUAGE sql AS $$
+               SELECT x >= (SELECT n FROM b WHERE id = 1) $$;
+               CREATE TABLE d (id int PRIMARY KEY, v int CHECK ("Enough"(v))); INSERT INTO d VALUES (1, 0);
+               ALTER FUNCTION "Enough"(int) RENAME TO "other name";"#
+                .to_owned(),
+            "UPDATE d SET v = 1 WHERE id = 1;",
+            reads_d,
+        ),
         // FOR KEY SHARE keeps nobody from changing what is not the key.
         (
             String::new(),

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use crate::deparse::simple::is_simple;
 use crate::deparse::{Deparse, Frame, Part, Slot};
+use crate::functions::collate;
 use crate::ir::{
     AggregateCall, ColumnRef, Expr, ExprKind, FrameBound, FrameExclude, FrameMode, Quantified, RowOperator, SortKey,
     SubqueryKind, Subscript, SystemColumn, WindowCall,
 };
-use crate::functions::collate;
 use crate::types::{Datum, Type, Typed, collation, kind, names, quote, text};
 
 impl<'q> Deparse<'q> {
