@@ -111,7 +111,11 @@ impl World<'_> {
         if let Some((before, ..)) = change
             && before.key != row.key
         {
-            let deferred = self.session.transaction.iter_mut().flat_map(|transaction| &mut transaction.deferred);
+            let deferred = self
+                .session
+                .transaction
+                .iter_mut()
+                .flat_map(|transaction| Arc::make_mut(&mut transaction.deferred).iter_mut());
             checks.iter_mut().chain(deferred).for_each(|check| check.follow(oid, before.key, row.key));
         }
         for key in table.foreign_keys.iter().filter(|_| !table.unchecked) {
@@ -158,7 +162,7 @@ impl World<'_> {
         for check in checks {
             if self.is_deferred(&check) {
                 if let Some(transaction) = &mut self.session.transaction {
-                    transaction.deferred.push(check);
+                    Arc::make_mut(&mut transaction.deferred).push(check);
                 }
                 continue;
             }
@@ -185,7 +189,7 @@ impl World<'_> {
             let Some(transaction) = &mut self.session.transaction else { return Ok(()) };
             let asked = |check: &Deferred| which.is_none_or(|which| which.contains(&check.constraint()));
             let Some(at) = transaction.deferred.iter().position(asked) else { return Ok(()) };
-            let check = transaction.deferred.remove(at);
+            let check = Arc::make_mut(&mut transaction.deferred).remove(at);
             self.run_check_and_more(&check)?;
         }
     }

@@ -171,7 +171,7 @@ impl SessionState {
             catalog: None,
             catalog_base: state.catalog.clone(),
             savepoints: Vec::new(),
-            deferred: Vec::new(),
+            deferred: Arc::default(),
             constraint_modes: Vec::new(),
             settings_before: self.settings.clone(),
             local_settings: Vec::new(),

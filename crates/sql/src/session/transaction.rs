@@ -81,7 +81,8 @@ pub(crate) struct Transaction {
     /// The catalog that its own one was made from.
     pub(crate) catalog_base: Arc<Catalog>,
     pub(crate) savepoints: Vec<Savepoint>,
-    pub(crate) deferred: Vec<Deferred>,
+    /// What is checked at the end. Savepoints share it until it changes.
+    pub(crate) deferred: Arc<Vec<Deferred>>,
     /// SET CONSTRAINTS: by constraint, or for all (`None`), whether deferred.
     pub(crate) constraint_modes: Vec<(Option<Oid>, bool)>,
     pub(crate) settings_before: Arc<Settings>,
@@ -107,7 +108,8 @@ pub(crate) struct Savepoint {
     pub(crate) locks: LockMark,
     pub(crate) catalog: Option<Arc<Catalog>>,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) deferred: usize,
+    pub(crate) deferred: Arc<Vec<Deferred>>,
+    pub(crate) constraint_modes: Vec<(Option<Oid>, bool)>,
     pub(crate) notifications: usize,
     /// READ ONLY as it was: what SET TRANSACTION says after the savepoint ends with it.
     pub(crate) read_only: bool,
@@ -168,7 +170,8 @@ impl Transaction {
             locks: state.locks.mark(owner),
             catalog: self.catalog.clone(),
             settings: settings.clone(),
-            deferred: self.deferred.len(),
+            deferred: self.deferred.clone(),
+            constraint_modes: self.constraint_modes.clone(),
             notifications: self.notifications.len(),
             read_only: self.read_only,
         });
@@ -197,7 +200,8 @@ impl Transaction {
         state.locks.reconsider(owner);
         self.catalog = savepoint.catalog.clone();
         *settings = savepoint.settings.clone();
-        self.deferred.truncate(savepoint.deferred);
+        self.deferred = savepoint.deferred.clone();
+        self.constraint_modes = savepoint.constraint_modes.clone();
         self.notifications.truncate(savepoint.notifications);
         self.read_only = savepoint.read_only;
         self.failed = false;
