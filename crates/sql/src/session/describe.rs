@@ -15,7 +15,7 @@ pub(crate) fn columns(world: &mut World<'_>, statement: &Statement) -> Result<Op
     Ok(match statement {
         Statement::Show(Some(name)) => Some(texts(&[&settings::canonical(name)])),
         Statement::Show(None) => Some(texts(&["name", "setting", "description"])),
-        Statement::Explain(explain) => Some(plan(explain.format == "json")),
+        Statement::Explain(explain) => Some(plan(&explain.format)),
         Statement::Fetch(fetch) if !fetch.only_move => {
             let cursor = world.session.cursors.get(&fetch.cursor);
             Some(cursor.ok_or_else(|| no_cursor(&fetch.cursor))?.columns.clone())
@@ -33,7 +33,11 @@ pub(crate) fn texts(names: &[&str]) -> Arc<[Output]> {
 }
 
 /// The column of EXPLAIN.
-pub(crate) fn plan(in_json: bool) -> Arc<[Output]> {
-    let ty = if in_json { Type::JSON } else { Type::TEXT };
+pub(crate) fn plan(format: &str) -> Arc<[Output]> {
+    let ty = match format {
+        "json" => Type::JSON,
+        "xml" => Type::XML,
+        _ => Type::TEXT,
+    };
     Arc::new([Output { name: "QUERY PLAN".into(), typed: ty.into(), origin: None }])
 }

@@ -22,6 +22,7 @@ pub(crate) mod cursors;
 pub mod database;
 pub(crate) mod describe;
 mod ending;
+mod explain;
 pub mod guide;
 pub(crate) mod history;
 mod named;

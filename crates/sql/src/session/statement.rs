@@ -7,7 +7,7 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::exec::Run;
 use crate::functions::Env;
 use crate::ir::{Change, Output, Plan, Query};
-use crate::parse::statement::{Discard, Explain, Isolation as Named, Set, Statement, TableLock, TransactionMode};
+use crate::parse::statement::{Discard, Isolation as Named, Set, Statement, TableLock, TransactionMode};
 use crate::session::connection::Connection;
 use crate::session::cursors::Cursor;
 use crate::session::prepare::innermost;
@@ -566,36 +566,6 @@ impl World<'_> {
         };
         self.session.cursors.insert(declare.name.clone(), cursor);
         Ok(Outcome::Done("DECLARE CURSOR".to_owned()))
-    }
-
-    fn explain(&mut self, explain: &Explain) -> Result<Outcome> {
-        let in_json = match explain.format.as_str() {
-            "" | "text" => false,
-            "json" => true,
-            format => return Err(SqlError::unsupported(format!("EXPLAIN with FORMAT {}", format.to_uppercase()))),
-        };
-        let planned = match &*explain.statement {
-            Statement::Sql(_) => {
-                let statement = Arc::new((*explain.statement).clone());
-                self.plan(explain.text.as_str().into(), statement, &[])?
-            }
-            Statement::Execute { name, .. } if !explain.analyze => self.named_statement(name)?,
-            _ => return Err(SqlError::unsupported("EXPLAIN of this statement")),
-        };
-        let Some(query) = planned.plan.query.clone() else {
-            return Err(SqlError::unsupported("EXPLAIN of this statement"));
-        };
-        if explain.analyze {
-            self.run_query_statement(&planned.sql, &query)?;
-        }
-        let tag = "EXPLAIN".to_owned();
-        if in_json {
-            let plan = crate::ir::print::json(&query, &self.catalog);
-            return Ok(Outcome::Rows { columns: describe::plan(true), rows: vec![vec![Datum::text(plan)]], tag });
-        }
-        let text = crate::ir::print::query(&query, &self.catalog);
-        let rows = text.lines().map(|line| vec![Datum::text(line)]).collect();
-        Ok(Outcome::Rows { columns: describe::plan(false), rows, tag })
     }
 
     fn discard(&mut self, what: Discard) -> Result<Outcome> {

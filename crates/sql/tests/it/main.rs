@@ -6,6 +6,7 @@ mod apps_at_levels;
 mod as_postgres;
 mod bodies_and_levels;
 mod constraints;
+mod explain;
 mod explore;
 mod expressions;
 mod final_states;

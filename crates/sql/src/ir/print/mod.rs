@@ -5,15 +5,14 @@
 
 mod change;
 mod expr;
-mod json;
+pub mod formats;
 mod node;
+pub mod tree;
 
 use std::fmt::Write;
 
 use crate::catalog::{Catalog, Oid, RelationKind};
 use crate::ir::{Change, Cte, Expr, Plan, Query, Stored};
-
-pub use json::json;
 
 /// A query as text.
 pub fn query(query: &Query, catalog: &Catalog) -> String {

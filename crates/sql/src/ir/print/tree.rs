@@ -1,4 +1,4 @@
-//! Queries as EXPLAIN shows them in JSON: as much of it as drivers read.
+//! Queries as EXPLAIN shows them in JSON, XML and YAML: as much of it as drivers read.
 //!
 //! sqlx looks at the joins to find out which columns can be NULL although their tables say NOT NULL: those of the inner
 //! side of an outer join. So there are the joins, and which columns of the result come from where, and nothing else.
@@ -7,23 +7,46 @@ use std::fmt::Write;
 
 use crate::catalog::Catalog;
 use crate::ir::print::Printer;
-use crate::ir::{ColumnRef, Expr, ExprKind, Join, JoinKind, Plan, Query};
+use crate::ir::{Change, ColumnRef, Expr, ExprKind, Join, JoinKind, Plan, Query};
 
-/// A query as EXPLAIN (FORMAT JSON) shows it.
-pub fn json(query: &Query, catalog: &Catalog) -> String {
-    let mut out = String::from("[\n  {\n    \"Plan\": ");
+/// A node of a plan as EXPLAIN shows it.
+pub struct ShownNode {
+    /// Names and values.
+    pub fields: Vec<(&'static str, String)>,
+    /// What it returns.
+    pub output: Vec<String>,
+    /// The nodes below.
+    pub plans: Vec<ShownNode>,
+}
+
+/// The plan of a query.
+pub fn shown(query: &Query, catalog: &Catalog) -> ShownNode {
+    if let Plan::Change(change) = &query.plan {
+        let (operation, input) = change_parts(change);
+        let names = query.columns.iter().map(|column| column.name.to_string()).collect();
+        let below = vec![node(input, &[], Some("Outer"), &[])];
+        let fields = vec![("Node Type", "ModifyTable".to_owned()), ("Operation", operation.to_owned())];
+        return ShownNode { fields, output: names, plans: below };
+    }
     match projection(&query.plan) {
         Some((input, columns)) => {
             let slots: Vec<usize> = (0..Printer::new(catalog).slots(input).len()).collect();
-            node(&mut out, input, &slots, None, &outputs(input, columns, catalog), 4);
+            node(input, &slots, None, &outputs(input, columns, catalog))
         }
         None => {
-            let names: Vec<&str> = query.columns.iter().map(|column| &*column.name).collect();
-            leaf(&mut out, None, &names, 4);
+            let names = query.columns.iter().map(|column| column.name.to_string()).collect();
+            open(None, &[("Node Type", "Result")], names)
         }
     }
-    out.push_str("\n  }\n]");
-    out
+}
+
+fn change_parts(change: &Change) -> (&'static str, &Plan) {
+    match change {
+        Change::Insert(insert) => ("Insert", &insert.source),
+        Change::Update(update) => ("Update", &update.input),
+        Change::Delete(delete) => ("Delete", &delete.input),
+        Change::Merge(merge) => ("Merge", &merge.input),
+    }
 }
 
 /// A column of the result: the slot that it comes from unchanged, and what it is called.
@@ -61,31 +84,31 @@ fn outputs(input: &Plan, columns: &[Expr], catalog: &Catalog) -> Vec<Shown> {
 }
 
 /// A node whose slots have these numbers in the whole.
-fn node(out: &mut String, plan: &Plan, slots: &[usize], side: Option<&str>, outputs: &[Shown], indent: usize) {
+fn node(plan: &Plan, slots: &[usize], side: Option<&'static str>, outputs: &[Shown]) -> ShownNode {
     match plan {
         Plan::Filter { input, .. }
         | Plan::Sort { input, .. }
         | Plan::DistinctOn { input, .. }
         | Plan::Distinct(input)
         | Plan::With { input, .. }
-        | Plan::Lock { input, .. } => node(out, input, slots, side, outputs, indent),
-        Plan::Limit(limit) => node(out, &limit.input, slots, side, outputs, indent),
+        | Plan::Lock { input, .. } => node(input, slots, side, outputs),
+        Plan::Limit(limit) => node(&limit.input, slots, side, outputs),
         Plan::Window { input, .. } | Plan::ProjectSet { input, .. } => {
-            node(out, input, &slots[..slots.len().saturating_sub(1)], side, outputs, indent);
+            node(input, &slots[..slots.len().saturating_sub(1)], side, outputs)
         }
-        Plan::Arrange { input, slots: order } => {
+        Plan::Arrange { input, slots: order } if order.len() == slots.len() => {
             let mut below = vec![0; order.len()];
             for (slot, &from) in slots.iter().zip(order) {
                 below[from] = *slot;
             }
-            node(out, input, &below, side, outputs, indent);
+            node(input, &below, side, outputs)
         }
-        Plan::Join(join) => join_node(out, join, slots, side, outputs, indent),
-        _ => leaf(out, side, &of(slots, outputs), indent),
+        Plan::Join(join) => join_node(join, slots, side, outputs),
+        _ => open(side, &[("Node Type", "Result")], of(slots, outputs)),
     }
 }
 
-fn join_node(out: &mut String, join: &Join, slots: &[usize], side: Option<&str>, outputs: &[Shown], indent: usize) {
+fn join_node(join: &Join, slots: &[usize], side: Option<&'static str>, outputs: &[Shown]) -> ShownNode {
     let (left, right) = slots.split_at(join.slots.0.min(slots.len()));
     // A right join is a left join from the other side.
     let (kind, outer, inner) = match join.kind {
@@ -94,46 +117,20 @@ fn join_node(out: &mut String, join: &Join, slots: &[usize], side: Option<&str>,
         JoinKind::Right => ("Left", (&join.right, right), (&join.left, left)),
         JoinKind::Full => ("Full", (&join.left, left), (&join.right, right)),
     };
-    open(out, side, &[("Node Type", "Nested Loop"), ("Join Type", kind)], &of(slots, outputs), indent);
-    let _ = write!(out, ",\n{:1$}\"Plans\": [\n{:2$}", "", indent + 2, indent + 4);
-    node(out, outer.0, outer.1, Some("Outer"), outputs, indent + 4);
-    let _ = write!(out, ",\n{:1$}", "", indent + 4);
-    node(out, inner.0, inner.1, Some("Inner"), outputs, indent + 4);
-    let _ = write!(out, "\n{:1$}]\n{:2$}}}", "", indent + 2, indent);
+    let mut shown = open(side, &[("Node Type", "Nested Loop"), ("Join Type", kind)], of(slots, outputs));
+    shown.plans.push(node(outer.0, outer.1, Some("Outer"), outputs));
+    shown.plans.push(node(inner.0, inner.1, Some("Inner"), outputs));
+    shown
 }
 
-fn leaf(out: &mut String, side: Option<&str>, shown: &[&str], indent: usize) {
-    open(out, side, &[("Node Type", "Result")], shown, indent);
-    let _ = write!(out, "\n{:1$}}}", "", indent);
-}
-
-fn open(out: &mut String, side: Option<&str>, fields: &[(&str, &str)], shown: &[&str], indent: usize) {
-    out.push_str("{\n");
+fn open(side: Option<&'static str>, fields: &[(&'static str, &str)], output: Vec<String>) -> ShownNode {
     let side = side.map(|side| ("Parent Relationship", side));
-    for (name, value) in fields.iter().copied().chain(side) {
-        let _ = writeln!(out, "{:1$}\"{name}\": \"{value}\",", "", indent + 2);
-    }
-    let shown: Vec<String> = shown.iter().map(|shown| quoted(shown)).collect();
-    let _ = write!(out, "{:1$}\"Output\": [{2}]", "", indent + 2, shown.join(", "));
+    let fields = fields.iter().copied().chain(side).map(|(name, value)| (name, value.to_owned()));
+    ShownNode { fields: fields.collect(), output, plans: Vec::new() }
 }
 
 /// The columns of the result that come from these slots.
-fn of<'a>(slots: &[usize], outputs: &'a [Shown]) -> Vec<&'a str> {
+fn of(slots: &[usize], outputs: &[Shown]) -> Vec<String> {
     let comes = |(slot, _): &&Shown| slot.is_none_or(|slot| slots.contains(&slot));
-    outputs.iter().filter(comes).map(|(_, name)| name.as_str()).collect()
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
+    outputs.iter().filter(comes).map(|(_, name)| name.clone()).collect()
 }
