@@ -157,12 +157,10 @@ impl Current<'_> {
                     *function = now.clone();
                 }
             }
-            ExprKind::Case { operand, branches, .. } => {
-                // An operand that costs nothing stands in the comparisons themselves, as in every other statement.
-                if operand.as_ref().is_some_and(|operand| is_simple(operand)) {
-                    let operand = operand.take().expect("it was looked at");
-                    branches.iter_mut().for_each(|(condition, _)| put_operand(condition, &operand));
-                }
+            // An operand that costs nothing stands in the comparisons themselves, as in every other statement.
+            ExprKind::Case { operand, branches, .. } if operand.as_ref().is_some_and(|operand| is_simple(operand)) => {
+                let operand = operand.take().expect("it was looked at");
+                branches.iter_mut().for_each(|(condition, _)| put_operand(condition, &operand));
             }
             ExprKind::Row { shape, .. } | ExprKind::MakeRow { shape, .. } | ExprKind::ReplaceField { shape, .. } => {
                 self.shape(shape)
