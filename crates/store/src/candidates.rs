@@ -6,7 +6,7 @@
 //! candidate can be drawn, newer ones more easily than those of the far past; what the reader must see anyway is the way
 //! out when luck does not come.
 
-use crate::engine::{Engine, Order};
+use crate::engine::{Engine, Order, State};
 use crate::sight::Sight;
 use crate::versions::{INIT, Txn, before, next_position, up_to};
 
@@ -27,6 +27,8 @@ pub enum Reads {
     /// Those of [`Reads::LatestPerSession`] that are not known to come before another of them: what a store shows when
     /// it has come to rest.
     Settled,
+    /// The last one of those of [`Reads::Settled`] that was committed: the latest committed state, for final checks.
+    Latest,
     /// The freshest one: see [`crate::Store::read_newest`].
     Newest,
     /// What a snapshot shows, as PostgreSQL takes it: at `mvrc` when the statement begins, at `pc`, `si` and `ser` when the
@@ -66,7 +68,7 @@ impl Engine {
         found.drawn = 0;
         let sight = self.txn(reader).sight;
         match (sight, &self.order) {
-            (Sight::Nothing, _) => self.anything(key, found),
+            (Sight::Nothing, _) => self.anything(reader, key, found),
             (_, Order::Open(_)) => self.open_range(reader, key, found),
             (sight, _) if sight.looks_from_a_place() => self.place_range(reader, key, found),
             _ => self.closed_range(reader, key, found),
@@ -79,7 +81,12 @@ impl Engine {
                 (found.listed, found.drawn) = (valid, 0);
             }
             Reads::Any => {}
-            Reads::LatestPerSession | Reads::Settled => self.keep_latest(reader, key, reads, found),
+            // At `ru` no order is known but the one in which versions were committed.
+            Reads::Latest if sight == Sight::Nothing => {
+                found.drawn = 0;
+                found.listed.push(self.last_writer(key));
+            }
+            Reads::LatestPerSession | Reads::Settled | Reads::Latest => self.keep_latest(reader, key, reads, found),
             Reads::Newest | Reads::Snapshot => {
                 let newest = (0..found.drawn).rev().map(|number| self.draw(key, found, number));
                 let newest = newest.into_iter().find(|&source| self.is_valid(reader, key, source, found));
@@ -151,7 +158,7 @@ impl Engine {
     pub(crate) fn is_valid(&self, reader: Txn, key: u32, source: Txn, candidates: &Candidates) -> bool {
         let sight = self.txn(reader).sight;
         match &self.order {
-            _ if sight == Sight::Nothing => true,
+            _ if sight == Sight::Nothing => !self.ended_before(reader, source),
             Order::Open(_) if self.leads_to(source, &candidates.forbidden) => false,
             Order::Open(_) => self.is_valid_open(reader, source, &candidates.floors, &candidates.dead),
             Order::Closed(_) if sight.looks_from_a_place() => self.has_place(reader, key, source),
@@ -159,10 +166,24 @@ impl Engine {
         }
     }
 
-    /// At `ru`: whatever anybody has written.
-    fn anything(&self, key: u32, candidates: &mut Candidates) {
-        candidates.first = 0;
-        candidates.drawn = 1 + self.versions.list(key).len() + self.versions.dirty(key).len();
+    /// At `ru`: whatever any transaction has written, where real time counts from the last version on that was committed
+    /// before the reader began.
+    fn anything(&self, reader: Txn, key: u32, candidates: &mut Candidates) {
+        let began_after = self.running(reader).began_after.as_ref();
+        let last = began_after.and_then(|began_after| self.last_seen(key, &began_after.committed));
+        candidates.floors.clear();
+        candidates.first = last.map_or(0, |last| 1 + last);
+        candidates.drawn = 1 + self.versions.list(key).len() + self.versions.dirty(key).len() - candidates.first;
+    }
+
+    /// Whether the transaction was rolled back before the reader began, where real time counts.
+    fn ended_before(&self, reader: Txn, source: Txn) -> bool {
+        let Some(began_after) = &self.running(reader).began_after else { return false };
+        if source == INIT || source < self.base || self.txn(source).state == State::Committed {
+            return false;
+        }
+        let (session, number) = self.place(source);
+        number <= began_after.ended[session]
     }
 
     /// From the first version on that does not come before what the reader must see.
@@ -273,12 +294,15 @@ impl Engine {
         }
         latest.sort_unstable();
         let mut listed: Vec<Txn> = latest.into_iter().map(|index| list[index].writer).collect();
-        if reads == Reads::Settled {
+        if reads != Reads::LatestPerSession {
             let all = listed.clone();
             listed.retain(|&txn| !all.iter().any(|&other| self.comes_before(txn, other)));
         }
         if listed.is_empty() && valid(INIT) {
             listed.push(INIT);
+        }
+        if reads == Reads::Latest {
+            listed.drain(..listed.len().saturating_sub(1));
         }
         (candidates.listed, candidates.drawn) = (listed, 0);
     }

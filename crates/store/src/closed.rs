@@ -310,7 +310,7 @@ impl Engine {
         let Some(last) = self.versions.list(key).last() else { return };
         let (writer, position) = (last.writer, last.position);
         match self.txn(txn).sight {
-            Sight::Prefix { .. } => {
+            Sight::Prefix { .. } | Sight::Everything => {
                 let running = self.running_mut(txn);
                 running.seen = running.seen.max(position);
                 running.seen_next = running.seen_next.max(position);

@@ -17,7 +17,7 @@ use crate::choice::Place;
 use crate::clocks::{Clocks, join};
 use crate::open::Edges;
 use crate::position::{Position, Positions};
-use crate::running::{FirstWrite, Read, Running, Write};
+use crate::running::{BeganAfter, FirstWrite, Read, Running, Write};
 use crate::sight::Sight;
 use crate::versions::{INIT, Txn, Version, Versions};
 use crate::writers::numbered;
@@ -94,6 +94,8 @@ pub(crate) struct Session {
     pub(crate) number: u32,
     pub(crate) open: Option<Txn>,
     pub(crate) running: Running,
+    /// Whether its next transaction sees everything that was committed before it begins: see [`crate::Store::sees_all_next`].
+    pub(crate) sees_all_next: bool,
     /// Its last committed transaction.
     pub(crate) last: Option<Txn>,
     pub(crate) last_position: Position,
@@ -214,7 +216,8 @@ impl Engine {
             return place;
         }
         let (last_position, txns) = (Position::FIRST, VecDeque::new());
-        self.sessions.push(Session { number: 0, open: None, running: Running::new(), last: None, last_position, txns });
+        let (open, running, last, sees_all_next) = (None, Running::new(), None, false);
+        self.sessions.push(Session { number: 0, open, running, sees_all_next, last, last_position, txns });
         self.committed.push(0);
         self.forgotten.push(0);
         self.causes.widen(self.sessions.len());
@@ -273,10 +276,12 @@ impl Engine {
         if sight.needs_closed_order() {
             self.close_order();
         }
-        let timed = self.recency == Recency::Commit || level == Level::Sser;
+        let sees_all = std::mem::take(&mut self.sessions[session as usize].sees_all_next);
+        let timed = self.recency == Recency::Commit || level == Level::Sser || sees_all;
         let txn = self.base + self.txns.len() as u32;
         let seen = self.first_seen(session, timed);
-        let began_after = (timed && sight == Sight::SessionAndSources).then(|| self.committed.clone());
+        let asks = matches!(sight, Sight::Nothing | Sight::EarlierSources | Sight::SessionAndSources);
+        let began_after = (timed && asks).then(|| self.began_after());
         let state = &mut self.sessions[session as usize];
         state.number += 1;
         state.open = Some(txn);
@@ -297,6 +302,12 @@ impl Engine {
         txn
     }
 
+    /// Who has ended by now.
+    fn began_after(&self) -> BeganAfter {
+        let ended = self.sessions.iter().map(|session| session.number - u32::from(session.open.is_some()));
+        BeganAfter { committed: self.committed.clone(), ended: ended.collect() }
+    }
+
     fn first_seen(&self, session: u32, timed: bool) -> Position {
         match &self.order {
             Order::Closed(positions) if timed => positions.end(),
@@ -311,13 +322,18 @@ impl Engine {
             edges.push();
         }
         let session = self.txn(txn).session;
-        let seen = if timed { &self.committed } else { &self.forgotten };
+        let is_open = matches!(self.order, Order::Open(_));
+        let seen = if timed && !is_open { &self.committed } else { &self.forgotten };
         for clocks in [&mut self.causes, &mut self.before] {
             join(clocks.row_mut(txn), seen);
         }
-        if let Some(last) = self.sessions[session as usize].last.filter(|&last| last >= self.base) {
-            self.follow(last, txn);
-            self.add_cause(last, txn);
+        // In an open order each session's last transaction may come to have more before it, so each gets an edge.
+        let sessions = if timed && is_open { 0..self.sessions.len() } else { session as usize..session as usize + 1 };
+        for at in sessions {
+            if let Some(last) = self.sessions[at].last.filter(|&last| last >= self.base) {
+                self.follow(last, txn);
+                self.add_cause(last, txn);
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Looking without reading: what is committed and what others are about to write, for constraints that a database
 //! enforces at every level. None of it is part of the history.
 
-use skew_model::{Key, TxnId};
+use skew_model::{Key, Level, TxnId};
 
 use crate::candidates::Reads;
 use crate::engine::State;
@@ -17,6 +17,12 @@ impl<V: Clone> Store<V> {
             None => self.initial(key.0),
             Some(last) => self.ops(last.writer)[last.operation as usize].value.as_ref(),
         }
+    }
+
+    /// The level of the transaction that committed the last version of the key; `None` for the initial one.
+    pub fn level_of_latest(&self, key: Key) -> Option<Level> {
+        let last = self.engine.versions.list(key.0).last()?;
+        (last.writer >= self.engine.base).then(|| self.record(last.writer).level)
     }
 
     /// The running transactions that have written the key.

@@ -79,12 +79,17 @@ impl Engine {
             Sight::CausesAndVersions => self.each_seen(key, self.before.row(reader), add),
             Sight::SessionAndSources => {
                 match &self.running(reader).began_after {
-                    Some(clock) => self.each_seen(key, clock, add),
+                    Some(began_after) => self.each_seen(key, &began_after.committed, add),
                     None => floors.extend(self.last_of_session(key, txn.session)),
                 }
                 self.sources_that_write(reader, key, floors);
             }
-            Sight::EarlierSources => self.sources_that_write(reader, key, floors),
+            Sight::EarlierSources => {
+                if let Some(began_after) = &self.running(reader).began_after {
+                    self.each_seen(key, &began_after.committed, add);
+                }
+                self.sources_that_write(reader, key, floors);
+            }
             _ => {}
         }
     }

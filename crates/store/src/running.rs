@@ -22,7 +22,7 @@ pub(crate) struct Running {
     /// The same from the next statement on.
     pub(crate) seen_next: Position,
     /// Who had committed before it began, where real time counts and it is asked about.
-    pub(crate) began_after: Option<Vec<u32>>,
+    pub(crate) began_after: Option<BeganAfter>,
     /// What it has read from others.
     pub(crate) reads: Vec<Read>,
     /// The first read of the running statement.
@@ -56,6 +56,15 @@ pub(crate) struct Running {
     /// The statement that looks: the last one, unless one around it goes on.
     pub(crate) looking: Looking,
     pub(crate) looks: Looks,
+}
+
+/// Who had ended when a transaction began, for each session by the numbers of its transactions.
+#[derive(Clone, Debug)]
+pub(crate) struct BeganAfter {
+    /// Its last one that had committed.
+    pub(crate) committed: Vec<u32>,
+    /// Its last one that had ended, however.
+    pub(crate) ended: Vec<u32>,
 }
 
 /// A statement that looks.
@@ -163,7 +172,7 @@ impl Running {
     }
 
     /// Another transaction begins.
-    pub(crate) fn begin(&mut self, seen: Position, began_after: Option<Vec<u32>>, looks: Looks) {
+    pub(crate) fn begin(&mut self, seen: Position, began_after: Option<BeganAfter>, looks: Looks) {
         (self.seen, self.seen_next, self.began_after) = (seen, seen, began_after);
         (self.statement, self.first_read, self.looks_made, self.looks) = (0, 0, 0, looks);
         self.reads.clear();

@@ -156,6 +156,18 @@ impl<V: Clone> Store<V> {
         Ok(TxnId(txn))
     }
 
+    /// The session's next transaction sees everything that was committed before it begins, whatever the recency.
+    ///
+    /// This is what makes retries end, at every level: **a transaction that is tried again after a refusal is refused only
+    /// because of transactions that commit after it began.** Without it the bare level would allow the same stale snapshot,
+    /// and with it the same refusal, for ever. With it each commit refuses each session at most once, so that of `n`
+    /// transactions in `s` sessions no more than `n * s` tries are refused, and one more for each transaction that began with
+    /// a stale snapshot. Whoever reports a refusal to a client calls this, whether the store or the caller's own locks and
+    /// constraints have refused.
+    pub fn sees_all_next(&mut self, session: SessionId) {
+        self.engine.sessions[session.0 as usize].sees_all_next = true;
+    }
+
     /// The operations that follow belong to a new statement.
     pub fn statement(&mut self, txn: TxnId) -> Result<(), Error> {
         self.must_be_open(txn)?;
@@ -266,6 +278,7 @@ impl<V: Clone> Store<V> {
     /// The transaction is refused as a whole.
     fn refuse_all(&mut self, txn: Txn, conflict: Conflict, moment: Moment) -> Error {
         let refusal = self.refusal(txn, conflict, moment);
+        self.sees_all_next(SessionId(self.engine.txn(txn).session));
         self.engine.roll_back(txn, State::Refused);
         self.end(txn);
         refusal

@@ -6,7 +6,7 @@
 //! | `skew.reset(seed)` | back to the checkpoint (or to an empty database), with a new seed |
 //! | `skew.seed()` | the seed |
 //! | `skew.isolation(level)` | transactions that begin from now on run at this level (`default`: as they ask); the level |
-//! | `skew.checking(on)` | the reads of this connection's transactions see what all transactions have left |
+//! | `skew.checking(on)` | the reads of this connection's transactions see the latest committed state |
 //! | `skew.history()` | what transactions have done since the checkpoint, as a `.hist` |
 
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ use skew_store::Reads;
 use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
 use crate::session::database::{Counters, Database, SequenceState, State};
-use crate::session::transaction::store_error;
+use crate::session::transaction::{Isolation, store_error};
 use crate::storage::World;
 use crate::storage::locks::Owner;
 use crate::types::Datum;
@@ -63,9 +63,9 @@ pub(crate) fn ask(world: &mut World<'_>, name: &str, args: &[Datum]) -> Result<D
         }
         "checking" => {
             if let Some(Datum::Bool(on)) = args.first() {
-                world.session.reads = if *on { Reads::Settled } else { Reads::Any };
+                world.session.reads = if *on { Reads::Latest } else { Reads::Any };
             }
-            Ok(Datum::Bool(world.session.reads == Reads::Settled))
+            Ok(Datum::Bool(world.session.reads == Reads::Latest))
         }
         "history" => Ok(Datum::text(crate::session::history::history(world).to_string())),
         other => {
@@ -80,6 +80,9 @@ pub fn parse_level(name: &str) -> Result<Option<Level>> {
     let lower = name.trim().to_lowercase().replace([' ', '_'], "-");
     if lower == "default" {
         return Ok(None);
+    }
+    if let Some(isolation) = Isolation::named(&lower) {
+        return Ok(Some(isolation.level_by_name()));
     }
     lower.parse::<Level>().map(Some).map_err(|_| {
         let message = format!("\"{name}\" is not an isolation level");

@@ -18,11 +18,15 @@ impl World<'_> {
         }
         let outcome = self.before_commit();
         if let Err(error) = outcome {
+            self.session.note_refusal(&mut self.db, &error);
             self.session.roll_back(&mut self.db);
             return Err(error);
         }
-        self.session.commit(&mut self.db)?;
-        Ok(true)
+        let committed = self.session.commit(&mut self.db);
+        if let Err(error) = &committed {
+            self.session.note_refusal(&mut self.db, error);
+        }
+        committed.map(|()| true)
     }
 
     fn before_commit(&mut self) -> Result<()> {
@@ -33,6 +37,16 @@ impl World<'_> {
 }
 
 impl SessionState {
+    /// A client that is told to try again will not be refused for the same reason: see [`skew_store::Store::sees_all_next`].
+    pub(crate) fn note_refusal(&self, state: &mut State, error: &SqlError) {
+        if [SqlState::SERIALIZATION_FAILURE, SqlState::DEADLOCK_DETECTED]
+            .iter()
+            .any(|code| code.0 == error.fields().code)
+        {
+            state.store.sees_all_next(self.identity.session);
+        }
+    }
+
     /// Commits; after an error the transaction is rolled back.
     fn commit(&mut self, state: &mut Held<'_>) -> Result<()> {
         let Some(mut transaction) = self.transaction.take() else { return Ok(()) };

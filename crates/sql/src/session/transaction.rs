@@ -26,9 +26,9 @@ pub enum Isolation {
 }
 
 impl Isolation {
-    /// The level with this name.
-    pub(crate) fn named(name: &str) -> Option<Isolation> {
-        Some(match name.to_lowercase().as_str() {
+    /// The level with this name, in any spelling: `REPEATABLE READ`, `repeatable-read`.
+    pub fn named(name: &str) -> Option<Isolation> {
+        Some(match name.to_lowercase().replace(['-', '_'], " ").as_str() {
             "read uncommitted" => Isolation::ReadUncommitted,
             "read committed" => Isolation::ReadCommitted,
             "repeatable read" => Isolation::RepeatableRead,
@@ -38,7 +38,7 @@ impl Isolation {
     }
 
     /// Its name.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Isolation::ReadUncommitted => "read uncommitted",
             Isolation::ReadCommitted => "read committed",
@@ -49,11 +49,16 @@ impl Isolation {
 
     /// At which level it runs. PostgreSQL's READ UNCOMMITTED is its READ COMMITTED.
     pub(crate) fn level(self, options: &Options) -> Level {
-        options.level.unwrap_or(match self {
+        options.level.unwrap_or(self.level_by_name())
+    }
+
+    /// The definition that comes closest to what PostgreSQL calls by this name.
+    pub fn level_by_name(self) -> Level {
+        match self {
             Isolation::ReadUncommitted | Isolation::ReadCommitted => Level::Mvrc,
             Isolation::RepeatableRead => Level::Si,
             Isolation::Serializable => Level::Ser,
-        })
+        }
     }
 }
 
