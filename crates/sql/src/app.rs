@@ -1,10 +1,12 @@
-//! What an application file says about its programs, in `COMMENT ON`: `@isolation si`, `@invariant`, `@monotone`.
+//! What an application file says about its programs, in `COMMENT ON`: `@isolation si`, `@isolation repeatable read`,
+//! `@invariant`, `@monotone`.
 
 use skew_model::Level;
 
 use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
 use crate::session::control::parse_level;
+use crate::session::transaction::Isolation;
 use crate::types::quote;
 
 /// The number of `pg_proc`, under which comments on functions are kept.
@@ -32,6 +34,8 @@ pub struct Program {
     pub oid: Oid,
     /// The level that it asks for.
     pub level: Option<Level>,
+    /// The same, where it asks by SQL's name: the target database's level, as that database has it.
+    pub isolation: Option<Isolation>,
 }
 
 impl App {
@@ -49,7 +53,8 @@ impl App {
                         format!("{}.{}", quote::identifier(schema), quote::identifier(&function.name)),
                     ),
                 };
-                app.programs.push(Program { name, call, oid: function.oid, level: level(comment)? });
+                let (level, isolation) = level(comment)?;
+                app.programs.push(Program { name, call, oid: function.oid, level, isolation });
             }
             let call = || format!("{}()", quote::identifier(&function.name));
             for word in comment.split_whitespace() {
@@ -73,14 +78,19 @@ impl App {
     }
 }
 
-/// `@isolation si` in a comment.
-fn level(comment: &str) -> Result<Option<Level>> {
+/// `@isolation si` or `@isolation repeatable read` in a comment.
+fn level(comment: &str) -> Result<(Option<Level>, Option<Isolation>)> {
     let mut words = comment.split_whitespace().skip_while(|word| *word != "@isolation");
     if words.next().is_none() {
-        return Ok(None);
+        return Ok((None, None));
     }
-    match words.next() {
-        Some(word) => parse_level(word),
-        None => Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, "@isolation names no level")),
+    let Some(word) = words.next() else {
+        return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, "@isolation names no level"));
+    };
+    let two_words = words.next().map(|next| format!("{word} {next}"));
+    let named = two_words.and_then(|name| Isolation::named(&name)).or_else(|| Isolation::named(word));
+    match named {
+        Some(isolation) => Ok((Some(isolation.level_by_name()), Some(isolation))),
+        None => Ok((parse_level(word)?, None)),
     }
 }

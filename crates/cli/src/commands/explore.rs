@@ -9,14 +9,15 @@ use clap::Args;
 use skew_check::check;
 use skew_model::{History, Level};
 use skew_sql::app::App;
-use skew_sql::explore::{Behaviour, Client, Explored, Limits, explore};
+use skew_sql::error::SqlError;
+use skew_sql::explore::{Behaviour, Client, Explored, Limits, explore, explore_interleaved};
 use skew_sql::script::Script;
 use skew_sql::session::clock::STEADY;
-use skew_sql::session::{Client as Connected, Database, Granularity, Options};
+use skew_sql::session::transaction::Isolation;
+use skew_sql::session::{ChoiceKind, Client as Connected, Database, Granularity, Options};
 use skew_store::Recency;
 
 use crate::Ending;
-use crate::commands::robust::parse_mark;
 use crate::commands::serve::{GranularityArgument, read_script};
 use crate::output;
 
@@ -36,10 +37,16 @@ const MOST_CHARACTERS: usize = 300;
 Examples:
   skew explore bank.sql --client 'alice: withdraw(1, 60) | bob: withdraw(1, 60)'
   skew explore bank.sql --client 'withdraw(1, 60); withdraw(2, 10) | deposit(1, 5)' --level si --all
+  skew explore bank.sql --client 'withdraw(1, 60) | audit()' --isolation 'read committed' --mark audit=repeatable-read
 
 Sessions are separated by |, their calls by ;. Each call is a transaction: a procedure is CALLed, a function SELECTed,
 anything else is taken as it stands. `… | finally: SELECT balance FROM account`: when all calls are done, every session
 reads what is left, so that histories show who has written last.
+
+Levels: an id (rc ra cc mvrc pc psi si ser) is the definition, with reads of any age that it allows, and every commit order.
+A SQL name ('read committed', repeatable-read, serializable) is what PostgreSQL does: every interleaving of statements and
+commits, with its snapshots, locks and errors; `order` shows one that leads there (a0 begins a call of session a, a1 is its
+first statement, a1… goes on with it after a wait, ac commits). At mvrc both are tried.
 
 Exit codes: 0 nothing breaks, 1 something does, 2 bad input or usage, 3 unknown: a limit was hit before everything was
 tried.")]
@@ -55,13 +62,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SQL")]
     first: Vec<String>,
 
-    /// The level of every transaction that does not ask for one (repeatable) [default: all of them]
-    #[arg(short, long = "level", value_name = "LEVEL")]
-    levels: Vec<Level>,
+    /// The level of every transaction that does not ask for one (repeatable): an id, or the SQL name of a level of PostgreSQL
+    /// [default: all ids]
+    #[arg(short, long = "level", visible_alias = "isolation", value_name = "LEVEL", value_parser = parse_asked)]
+    levels: Vec<Asked>,
 
-    /// Run this program serializably, whatever its comment says (repeatable)
-    #[arg(long = "mark", value_name = "PROGRAM=ser", value_parser = parse_mark)]
-    marks: Vec<String>,
+    /// Run this program at this level, whatever its comment says (repeatable)
+    #[arg(long = "mark", value_name = "PROGRAM=LEVEL", value_parser = parse_mark)]
+    marks: Vec<(String, Asked)>,
 
     /// What two transactions conflict on
     #[arg(long, value_enum, default_value_t = GranularityArgument::Cell)]
@@ -83,24 +91,24 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let client = Client::parse(&arguments.client)?;
     let script = read_script(&arguments.file)?;
-    let levels = if arguments.levels.is_empty() { &LEVELS[..] } else { &arguments.levels };
+    let levels = match arguments.levels.is_empty() {
+        true => LEVELS.map(Asked::Level).to_vec(),
+        false => arguments.levels.clone(),
+    };
+    let width = levels.iter().map(|asked| asked.word().len() + 2).max().unwrap_or_default().max(6);
     let limits = Limits { runs: arguments.max_runs, time: Duration::from_secs(arguments.max_time) };
     let mut out = String::new();
     let mut ending = Ending::Holds;
     let _ = writeln!(
         out,
-        "{:<6}{:>11}{:>9}{:>10}{:>9}{:>13}   invariants",
+        "{:<width$}{:>11}{:>9}{:>10}{:>9}{:>13}   invariants",
         "level", "histories", "not ser", "runs", "refused", "behaviours"
     );
-    let mut anomalous: Option<(Level, History)> = None;
-    let mut seen: Vec<(Behaviour, Vec<Level>)> = Vec::new();
+    let mut anomalous: Option<(&str, History)> = None;
+    let mut seen: Vec<(Behaviour, Vec<&str>)> = Vec::new();
     let mut failed: Vec<String> = Vec::new();
-    for &level in levels {
-        let (database, app) = load(&script, &arguments.first, &arguments.marks, arguments.granularity.into())?;
-        let explored = explore(&database, &app, &client, level, limits).map_err(|error| {
-            let fields = error.fields();
-            format!("{}: {} ({})", arguments.file.display(), fields.message, fields.code)
-        })?;
+    for &asked in &levels {
+        let (app, explored) = explored(arguments, &script, &client, asked, limits)?;
         for failure in always_failed(&explored, &client) {
             if failure.is_mistake {
                 return Err(format!("{}: {}", arguments.file.display(), failure.text));
@@ -115,8 +123,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         let not_serializable: Vec<&History> = explored.all.iter().filter(is_not_serializable).collect();
         let _ = writeln!(
             out,
-            "{:<6}{:>11}{:>9}{:>10}{:>9}{:>13}   {words}",
-            level.id(),
+            "{:<width$}{:>11}{:>9}{:>10}{:>9}{:>13}   {words}",
+            asked.word(),
             explored.histories,
             not_serializable.len(),
             explored.runs,
@@ -129,13 +137,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
             (true, None) => Ending::Holds,
         });
         // The strongest level has the fewest.
-        anomalous = not_serializable.first().map(|history| (level, (*history).clone())).or(anomalous);
+        anomalous = not_serializable.first().map(|history| (asked.word(), (*history).clone())).or(anomalous);
         let mut shown: Vec<&Behaviour> = explored.behaviours.iter().collect();
         shown.retain(|one| arguments.all || !one.broken.is_empty());
         for behaviour in shown {
             match seen.iter_mut().find(|(known, _)| known.is_like(behaviour)) {
-                Some((_, levels)) => levels.push(level),
-                None => seen.push((behaviour.clone(), vec![level])),
+                Some((_, levels)) => levels.push(asked.word()),
+                None => seen.push((behaviour.clone(), vec![asked.word()])),
             }
         }
     }
@@ -151,6 +159,93 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     }
     output::write(None, &out)?;
     Ok(ending)
+}
+
+/// A level that is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Asked {
+    /// A definition, by its id.
+    Level(Level),
+    /// What PostgreSQL does, by SQL's name.
+    Isolation(Isolation),
+}
+
+impl Asked {
+    fn word(self) -> &'static str {
+        match self {
+            Asked::Level(level) => level.id(),
+            Asked::Isolation(isolation) => isolation.name(),
+        }
+    }
+}
+
+fn parse_asked(word: &str) -> Result<Asked, String> {
+    match Isolation::named(word) {
+        Some(isolation) => Ok(Asked::Isolation(isolation)),
+        None => match word.parse::<Level>().map_err(|error| error.to_string())? {
+            Level::Ec => {
+                Err("transactions do not run at ec; the ids are ru rc ra cc mvrc pc psi si ser sser".to_owned())
+            }
+            level => Ok(Asked::Level(level)),
+        },
+    }
+}
+
+fn parse_mark(word: &str) -> Result<(String, Asked), String> {
+    let (program, level) = word.split_once('=').ok_or("a mark reads PROGRAM=LEVEL")?;
+    Ok((program.to_owned(), parse_asked(level)?))
+}
+
+/// Explores the client at one level, in a database of its own.
+fn explored(
+    arguments: &Arguments,
+    script: &Script,
+    client: &Client,
+    asked: Asked,
+    limits: Limits,
+) -> Result<(App, Explored), String> {
+    let failed = |error: SqlError| {
+        let fields = error.fields();
+        format!("{}: {} ({})", arguments.file.display(), fields.message, fields.code)
+    };
+    let loaded = |options: Options| -> Result<(Database, App), String> {
+        let options = Options { granularity: arguments.granularity.into(), ..options };
+        let (database, mut app) = load_with(script, &arguments.first, options)?;
+        for (name, asked) in &arguments.marks {
+            let Some(program) = app.programs.iter_mut().find(|program| program.name == *name) else {
+                return Err(no_program(name, &app));
+            };
+            (program.level, program.isolation) = match *asked {
+                Asked::Level(level) => (Some(level), None),
+                Asked::Isolation(isolation) => (Some(isolation.level_by_name()), Some(isolation)),
+            };
+        }
+        Ok((database, app))
+    };
+    let interleaved = |isolation: Isolation| {
+        let options = Options { recency: Recency::Commit, choice: ChoiceKind::Postgres, ..Options::default() };
+        let (database, app) = loaded(options)?;
+        let explored = explore_interleaved(&database, &app, client, isolation, limits).map_err(failed)?;
+        Ok::<_, String>((app, explored))
+    };
+    let level = match asked {
+        Asked::Isolation(isolation) => return interleaved(isolation),
+        Asked::Level(level) => level,
+    };
+    let (database, app) = loaded(Options { recency: Recency::None, ..Options::default() })?;
+    let explored = explore(&database, &app, client, level, limits).map_err(failed)?;
+    // A statement that decides by a row which is deleted and made again, or by a key that it does not lock, is where
+    // PostgreSQL's READ COMMITTED has runs that no order of whole transactions has.
+    let is_alone = client
+        .sessions
+        .iter()
+        .flat_map(|(_, calls)| calls)
+        .all(|call| app.called(call).and_then(|program| program.level).is_none_or(|own| own == Level::Mvrc));
+    if level == Level::Mvrc && is_alone {
+        let (_, more) = interleaved(Isolation::ReadCommitted)?;
+        return Ok((app, explored.and(more)));
+    }
+    Ok((app, explored))
 }
 
 /// A call that fails in every run of a level.
@@ -182,7 +277,20 @@ pub(crate) fn load(
     serializable: &[String],
     granularity: Granularity,
 ) -> Result<(Database, App), String> {
-    let database = Database::new(Options { recency: Recency::None, granularity, ..Options::default() });
+    let options = Options { recency: Recency::None, granularity, ..Options::default() };
+    let (database, mut app) = load_with(script, first, options)?;
+    for name in serializable {
+        let Some(program) = app.programs.iter_mut().find(|program| program.name == *name) else {
+            return Err(no_program(name, &app));
+        };
+        program.level = Some(Level::Ser);
+    }
+    Ok((database, app))
+}
+
+/// A database with the application in it, after some more statements.
+fn load_with(script: &Script, first: &[String], options: Options) -> Result<(Database, App), String> {
+    let database = Database::new(options);
     let client = Connected { clock: Some(STEADY), ..Connected::new("postgres", "explore") };
     let mut connection = database.connect(client);
     script.run(&mut connection).map_err(|failed| failed.to_string())?;
@@ -192,14 +300,7 @@ pub(crate) fn load(
     }
     drop(connection);
     database.checkpoint().map_err(|error| error.fields().message.clone())?;
-    let mut app =
-        App::of(&database.catalog()).map_err(|error| format!("{}: {}", script.name, error.fields().message))?;
-    for name in serializable {
-        let Some(program) = app.programs.iter_mut().find(|program| program.name == *name) else {
-            return Err(no_program(name, &app));
-        };
-        program.level = Some(Level::Ser);
-    }
+    let app = App::of(&database.catalog()).map_err(|error| format!("{}: {}", script.name, error.fields().message))?;
     Ok((database, app))
 }
 
@@ -231,15 +332,18 @@ fn invariants(app: &App, explored: &Explored, broken: &[&Behaviour]) -> String {
     format!("{} broken in {within}{more}", names.join(", "))
 }
 
-fn behaviour_words(levels: &[Level], behaviour: &Behaviour) -> String {
+fn behaviour_words(levels: &[&str], behaviour: &Behaviour) -> String {
     let mut out = String::new();
-    let levels: Vec<&str> = levels.iter().map(|level| level.id()).collect();
     let what = match behaviour.broken.is_empty() {
         true => "every invariant holds".to_owned(),
         false => format!("{} broken", behaviour.broken.join(", ")),
     };
-    let _ = writeln!(out, "\n{what} at {}, as in", levels.join(" "));
+    let separator = if levels.iter().any(|level| level.contains(' ')) { ", " } else { " " };
+    let _ = writeln!(out, "\n{what} at {}, as in", levels.join(separator));
     let mut came_out = Vec::new();
+    if !behaviour.order.is_empty() {
+        came_out.push(format!("order {}", behaviour.order.join(" ")));
+    }
     for line in &behaviour.state {
         let cut: String = line.chars().take(MOST_CHARACTERS).collect();
         came_out.push(format!("= {cut}{}", if cut.len() < line.len() { "…" } else { "" }));

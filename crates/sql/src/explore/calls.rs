@@ -157,15 +157,19 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Runs a call as a transaction: a procedure, a query of a function, or a statement as it stands.
+    /// Runs a call as a transaction.
     fn call(&mut self, app: &App, call: &str) -> Result<()> {
-        let is_statement = || call.split('(').next().unwrap_or_default().trim().contains(char::is_whitespace);
-        let sql = match app.called(call) {
-            Some(_) => format!("CALL {call}"),
-            None if is_statement() => call.to_owned(),
-            None => format!("SELECT {call}"),
-        };
-        rows(&mut self.connection, &sql).map(drop)
+        query(&mut self.connection, &sql_of(app, call)).map(drop)
+    }
+}
+
+/// A call as SQL: a procedure is called, a function selected, and a statement is taken as it stands.
+pub(super) fn sql_of(app: &App, call: &str) -> String {
+    let is_statement = || call.split('(').next().unwrap_or_default().trim().contains(char::is_whitespace);
+    match app.called(call) {
+        Some(_) => format!("CALL {call}"),
+        None if is_statement() => call.to_owned(),
+        None => format!("SELECT {call}"),
     }
 }
 

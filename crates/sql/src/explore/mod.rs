@@ -7,11 +7,14 @@
 //!
 //! - [`calls`]: one run of a client
 //! - [`states`]: the committed states of a run, and what must hold in them
+//! - [`interleaved`], [`gate`]: the same at PostgreSQL's levels, in every interleaving of statements
 //! - [`canonical`]: histories of different runs, made comparable
 //! - [`watch`]: the end of an exploration's time
 
 mod calls;
 mod canonical;
+mod gate;
+mod interleaved;
 mod states;
 mod watch;
 
@@ -27,6 +30,7 @@ use crate::session::Database;
 use crate::session::guide::Guide;
 pub use calls::{Ran, record, run};
 pub use canonical::canonical;
+pub use interleaved::explore_interleaved;
 use states::{Exploration, States};
 pub use watch::Watch;
 
@@ -83,6 +87,33 @@ pub struct Behaviour {
     pub histories: BTreeSet<usize>,
     /// One of them.
     pub example: History,
+    /// The order of the steps of a run that leads to it: `a0` begins a call of the session `a`, `a1` is its first statement,
+    /// `a1…` goes on with it when the lock is free, `ac` commits. Empty where calls run one after the other.
+    pub order: Vec<String>,
+}
+
+impl Explored {
+    /// What two explorations of the same client have found together.
+    pub fn and(mut self, other: Explored) -> Explored {
+        let mut known: BTreeMap<String, usize> = self.all.iter().map(canonical).zip(0..).collect();
+        let mut places = Vec::with_capacity(other.all.len());
+        for history in other.all {
+            places.push(*known.entry(canonical(&history)).or_insert_with(|| {
+                self.all.push(history);
+                self.all.len() - 1
+            }));
+        }
+        for mut behaviour in other.behaviours {
+            behaviour.histories = behaviour.histories.iter().map(|&at| places[at]).collect();
+            match self.behaviours.iter_mut().find(|one| one.is_like(&behaviour)) {
+                Some(known) => known.histories.extend(behaviour.histories),
+                None => self.behaviours.push(behaviour),
+            }
+        }
+        let limit = self.limit.or(other.limit);
+        let (runs, refused) = (self.runs + other.runs, self.refused + other.refused);
+        Explored { histories: self.all.len(), runs, refused, limit, ..self }
+    }
 }
 
 impl Behaviour {
@@ -172,6 +203,7 @@ pub fn explore(database: &Database, app: &App, client: &Client, level: Level, li
                     broken,
                     histories: BTreeSet::new(),
                     example: ran.history,
+                    order: Vec::new(),
                 });
                 behaviour.histories.extend(history);
             }

@@ -13,7 +13,7 @@
 //! states are what the tables hold after each call, with constraints that were enforced in this order too. Where it is
 //! none, another run has the same history in an order that is one. So every state comes up, and no other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,6 +29,9 @@ use crate::session::guide::Guide;
 use crate::session::{Client as Connected, Connection, Database};
 use crate::types::compare::compare;
 use crate::types::{Datum, Type};
+
+/// The user that looks at committed states; no session of a client has such a name.
+pub(super) const LOOKER: &str = "(check)";
 
 /// What is known of a committed state.
 #[derive(Clone, Debug)]
@@ -67,6 +70,13 @@ pub(super) struct States {
     known: BTreeMap<String, Judged>,
 }
 
+impl Judged {
+    /// The rows of all tables.
+    pub(super) fn rows(&self) -> &[String] {
+        &self.rows
+    }
+}
+
 impl States {
     /// What the states of a run come to; `None` where transactions ran in an order that is no commit order of their levels.
     ///
@@ -79,20 +89,18 @@ impl States {
         if !names.iter().all(|name| self.known.contains_key(name)) {
             self.look_in_between(exploration)?;
         }
-        let (mut broken, mut complete) = (Vec::new(), true);
+        let (mut broken, mut complete) = (BTreeSet::new(), true);
         let mut before: Option<&Judged> = None;
         for name in &names {
             let Some(judged) = self.known.get(name) else {
                 complete = false;
                 continue;
             };
-            broken.extend(judged.broken.iter().cloned());
-            broken.extend(before.into_iter().flat_map(|before| goes_down(before, judged, exploration.app)));
+            broken.extend(broken_in(before, judged, exploration.app));
             before = Some(judged);
         }
         broken.extend(ran.assertions.iter().map(|message| format!("ASSERT “{message}”")));
-        broken.sort();
-        broken.dedup();
+        let broken = broken.into_iter().collect();
         let rows = before.map(|last| last.rows.clone()).unwrap_or_default();
         Ok(Some(RunStates { came: Came { broken, rows }, complete }))
     }
@@ -111,7 +119,7 @@ impl States {
     fn look(&mut self, database: &Database, app: &App, watch: &Watch) -> Result<()> {
         let name = names(&database.history()).pop().unwrap_or_default();
         if let std::collections::btree_map::Entry::Vacant(place) = self.known.entry(name) {
-            place.insert(judge(database, app, watch)?);
+            place.insert(judge(database, newest(database), app, watch)?);
         }
         Ok(())
     }
@@ -123,18 +131,20 @@ pub(super) struct RunStates {
     pub(super) complete: bool,
 }
 
-/// The functions that return less than before. A null value is not compared.
-fn goes_down(before: &Judged, after: &Judged, app: &App) -> Vec<String> {
-    let values = app.monotone.iter().zip(before.monotone.iter().zip(&after.monotone));
-    let down = values.filter(|(_, ((before, ty), (after, _)))| {
-        !before.is_null() && !after.is_null() && compare(after, before, *ty).is_lt()
-    });
-    down.map(|(call, _)| format!("{call} goes down")).collect()
+/// What does not hold in a committed state that comes right after another one. A null value is not compared.
+pub(super) fn broken_in(before: Option<&Judged>, now: &Judged, app: &App) -> Vec<String> {
+    let mut broken = now.broken.clone();
+    let earlier = before.into_iter().flat_map(|before| &before.monotone);
+    for (call, ((before, ty), (now, _))) in app.monotone.iter().zip(earlier.zip(&now.monotone)) {
+        if !before.is_null() && !now.is_null() && compare(now, before, *ty).is_lt() {
+            broken.push(format!("{call} goes down"));
+        }
+    }
+    broken
 }
 
 /// Looks at what is committed: invariants, functions that must not go down, and all rows.
-pub(super) fn judge(database: &Database, app: &App, watch: &Watch) -> Result<Judged> {
-    let mut check = newest(database);
+pub(super) fn judge(database: &Database, mut check: Connection, app: &App, watch: &Watch) -> Result<Judged> {
     watch.and_over(check.canceller());
     let mut broken = Vec::new();
     for invariant in &app.invariants {
@@ -156,7 +166,7 @@ pub(super) fn judge(database: &Database, app: &App, watch: &Watch) -> Result<Jud
 fn newest(database: &Database) -> Connection {
     database.set_level(Level::Ru);
     let mut check =
-        database.connect(Connected { clock: Some(begins(usize::MAX)), ..Connected::new("check", "explore") });
+        database.connect(Connected { clock: Some(begins(usize::MAX)), ..Connected::new(LOOKER, "explore") });
     check.session.reads = Reads::Newest;
     check
 }

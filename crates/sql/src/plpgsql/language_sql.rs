@@ -280,6 +280,9 @@ fn run_part(world: &mut World<'_>, function: &UserFunction, program: &SqlProgram
         let message = format!("{word} is not allowed in a non-volatile function");
         return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
     }
+    if function.procedure && world.frames.len() == 1 {
+        world.pause()?;
+    }
     if volatile {
         world.begin_query(&part.text, &bound.query.plan)?;
     }

@@ -142,6 +142,26 @@ impl Database {
         Ok(())
     }
 
+    /// Goes back to the checkpoint. Transactions run at the levels that they ask for.
+    pub fn begin_interleaved_run(&self) -> Result<()> {
+        let mut state = self.inner.hold();
+        state.log = None;
+        state.options.level = None;
+        state.reset(0)?;
+        state.shelf.get_or_insert_default();
+        state.changed();
+        Ok(())
+    }
+
+    /// What the sequences have come to.
+    pub(crate) fn sequence_values(&self) -> Vec<(u32, i64)> {
+        let state = self.inner.lock();
+        let called = state.sequences.iter().filter(|(_, sequence)| sequence.called);
+        let mut values: Vec<(u32, i64)> = called.map(|(oid, sequence)| (*oid, sequence.last)).collect();
+        values.sort_unstable();
+        values
+    }
+
     /// Keeps what happens from now on: see [`Database::recording`].
     pub fn keep_statements(&self) {
         self.inner.lock().log = Some(Vec::new());

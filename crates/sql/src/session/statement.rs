@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use skew_model::Level;
+use skew_store::Recency;
+
 use crate::budget;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::Run;
@@ -13,7 +16,7 @@ use crate::session::cursors::Cursor;
 use crate::session::prepare::innermost;
 use crate::session::settings;
 use crate::session::transaction::{Block, Isolation, Transaction};
-use crate::session::{Outcome, Prepared, describe};
+use crate::session::{ChoiceKind, Outcome, Prepared, describe};
 use crate::storage::World;
 use crate::storage::locks::{Duration, Mode, Resource, TableMode};
 use crate::storage::world::Catalogued;
@@ -62,6 +65,7 @@ impl Connection {
                 Ok(outcome)
             }
             Err(error) => {
+                world.session.note_refusal(&mut world.db, &error);
                 world.session.fail(&mut world.db);
                 world.active(&statement.sql, false);
                 world.leave();
@@ -220,12 +224,12 @@ impl World<'_> {
             Statement::Copy(copy) => crate::session::copy::start(self, text, copy),
             Statement::Explain(explain) => self.explain(explain),
             Statement::Do { language, body } => {
-                self.session.transaction(&self.db);
+                self.take_snapshot(text)?;
                 crate::plpgsql::run_do(self, language, body)?;
                 done("DO")
             }
             Statement::Call(call) => {
-                self.session.transaction(&self.db);
+                self.take_snapshot(text)?;
                 crate::plpgsql::run_call(self, call)
             }
             Statement::Discard(what) => self.discard(*what),
@@ -243,6 +247,19 @@ impl World<'_> {
             Statement::Role(change) => self.change_role(change),
             Statement::Ignored { tag } => done(tag),
         }
+    }
+
+    /// CALL and DO take a snapshot before their body runs, as in PostgreSQL: at levels with one snapshot for the whole
+    /// transaction, what is committed between CALL and the first statement of the procedure is not seen. Where real time
+    /// does not count, a transaction begins with the first statement that looks at something.
+    fn take_snapshot(&mut self, text: &Arc<str>) -> Result<()> {
+        let transaction = self.session.transaction(&self.db);
+        let has_one = transaction.level != Level::Mvrc && transaction.id.is_none();
+        let (recency, choice) = (self.db.options.recency, self.db.options.choice);
+        if has_one && (recency == Recency::Commit || choice == ChoiceKind::Postgres) {
+            self.begin_statement(text)?;
+        }
+        Ok(())
     }
 
     /// What others see of this connection.

@@ -26,7 +26,7 @@ impl World<'_> {
             for &position in &table.clustered {
                 encode(&mut bytes, &values[position], table.columns[position].typed.ty, false, false);
             }
-            self.place_at(table, bytes)
+            self.place_at(table, bytes)?
         };
         Ok(RowRef::seen(oid, key))
     }
