@@ -128,14 +128,15 @@ impl Databases {
         let known = self.lock().get(name).cloned();
         match known {
             Some(known) => Ok(known),
-            None => self.make(name, false),
+            None => {
+                let database = self.loaded(name)?;
+                self.put(name, database, false)
+            }
         }
     }
 
-    fn make(&self, name: &str, is_made_by_client: bool) -> Result<Arc<Entry>, NotMade> {
-        if self.lock().len() >= self.most {
-            return Err(NotMade::TooMany(self.most));
-        }
+    /// A database with what the scripts make.
+    fn loaded(&self, name: &str) -> Result<Database, NotMade> {
         let database = Database::new(self.options.clone());
         if !self.load.is_empty() {
             let mut connection = database.connect(Client::new("postgres", name));
@@ -145,6 +146,13 @@ impl Databases {
             // What a reset comes back to.
             let checkpoint = Script { name: "checkpoint".into(), text: "SELECT skew.checkpoint()".into() };
             checkpoint.run(&mut connection).map_err(NotMade::Script)?;
+        }
+        Ok(database)
+    }
+
+    fn put(&self, name: &str, database: Database, is_made_by_client: bool) -> Result<Arc<Entry>, NotMade> {
+        if self.lock().len() >= self.most {
+            return Err(NotMade::TooMany(self.most));
         }
         let scheduler = Scheduler::new(self.hold, self.options.seed);
         let entry = Arc::new(Entry { database, scheduler, is_made_by_client });
@@ -181,22 +189,25 @@ impl Databases {
         self.by_name.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a database that nobody is connected to out of the list.
+    /// Takes a database that no client is connected to out of the list.
     fn take(&self, name: &str) -> Result<Arc<Entry>> {
         let mut by_name = self.lock();
         let entry = by_name.get(name).ok_or_else(|| {
             SqlError::new(SqlState::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist"))
         })?;
-        let others = Arc::strong_count(entry) - 1;
-        if others > 0 {
-            let message = format!("database \"{name}\" is being accessed by other users");
-            let detail = match others {
-                1 => "There is 1 other session using the database.".to_owned(),
-                others => format!("There are {others} other sessions using the database."),
-            };
-            return Err(SqlError::new(SqlState::OBJECT_IN_USE, message).detail(detail));
-        }
+        must_be_unused(entry, &format!("database \"{name}\""))?;
         Ok(by_name.remove(name).expect("it was there a moment ago"))
+    }
+
+    /// A copy of a database that no client is connected to.
+    fn copied(&self, template: &str) -> Result<Database> {
+        let by_name = self.lock();
+        let entry = by_name.get(template).ok_or_else(|| {
+            let message = format!("template database \"{template}\" does not exist");
+            SqlError::new(SqlState::INVALID_CATALOG_NAME, message)
+        })?;
+        must_be_unused(entry, &format!("source database \"{template}\""))?;
+        entry.database.duplicate()
     }
 }
 
@@ -205,13 +216,24 @@ impl Cluster for Databases {
         self.lock().keys().cloned().collect()
     }
 
-    fn create(&self, name: &str) -> Result<()> {
-        if self.lock().contains_key(name) {
+    fn create(&self, name: &str, template: Option<&str>) -> Result<()> {
+        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.lock().contains_key(name) || ALWAYS_THERE.contains(&name) {
             return Err(exists(name));
         }
-        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
-        self.make(name, true)?;
+        let database = match template.filter(|template| !ALWAYS_THERE.contains(template)) {
+            Some(template) => self.copied(template)?,
+            None => self.loaded(name)?,
+        };
+        self.put(name, database, true)?;
         Ok(())
+    }
+
+    fn disconnect(&self, name: &str) {
+        let entry = self.lock().get(name).cloned();
+        if let Some(entry) = entry {
+            entry.database.disconnect_all();
+        }
     }
 
     fn drop(&self, name: &str) -> Result<()> {
@@ -226,6 +248,20 @@ impl Cluster for Databases {
         self.lock().insert(to.to_owned(), entry);
         Ok(())
     }
+}
+
+/// Databases of every PostgreSQL server; the templates are empty here.
+const ALWAYS_THERE: &[&str] = &["postgres", "template0", "template1"];
+
+fn must_be_unused(entry: &Arc<Entry>, shown: &str) -> Result<()> {
+    // Each connection has the entry, too.
+    let detail = match Arc::strong_count(entry) - 1 {
+        0 => return Ok(()),
+        1 => "There is 1 other session using the database.".to_owned(),
+        others => format!("There are {others} other sessions using the database."),
+    };
+    let message = format!("{shown} is being accessed by other users");
+    Err(SqlError::new(SqlState::OBJECT_IN_USE, message).detail(detail))
 }
 
 fn exists(name: &str) -> SqlError {
@@ -257,14 +293,36 @@ mod tests {
     fn there_is_a_limit() {
         let databases = databases(1);
         databases.open("one").expect("made");
-        assert_eq!(code(databases.create("two")), "53000");
+        assert_eq!(code(databases.create("two", None)), "53000");
+    }
+
+    #[test]
+    fn a_template_is_copied_with_its_rows() {
+        let databases = databases(9);
+        let run = |name: &str, sql: &str| {
+            let entry = databases.open(name).expect("made");
+            let script = Script { name: "test".into(), text: sql.into() };
+            let mut connection = entry.database.connect(Client::new("postgres", name));
+            script.run(&mut connection).map_err(|failed| failed.error.fields().code.clone())
+        };
+        let has =
+            |name: &str, rows: u32| run(name, &format!("DO $$ BEGIN ASSERT (SELECT count(*) FROM t) = {rows}; END $$"));
+        assert_eq!(run("one", "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1), (2)"), Ok(()));
+        assert_eq!(code(databases.create("two", Some("nosuch"))), "3D000");
+        assert_eq!(code(databases.create("two", Some("one"))), "ok");
+        assert_eq!(run("two", "INSERT INTO t VALUES (3)"), Ok(()));
+        assert_eq!((has("one", 2), has("two", 3)), (Ok(()), Ok(())));
+        let used = databases.open("one").expect("known");
+        assert_eq!(code(databases.create("three", Some("one"))), "55006");
+        drop(used);
+        assert_eq!(code(databases.create("three", Some("one"))), "ok");
     }
 
     #[test]
     fn databases_are_made_renamed_and_dropped() {
         let databases = databases(9);
-        assert_eq!(code(databases.create("one")), "ok");
-        assert_eq!(code(databases.create("one")), "42P04");
+        assert_eq!(code(databases.create("one", None)), "ok");
+        assert_eq!(code(databases.create("one", None)), "42P04");
         assert_eq!(code(databases.rename("one", "two")), "ok");
         let used = databases.open("two").expect("known");
         assert_eq!(code(databases.drop("two")), "55006");

@@ -88,6 +88,11 @@ fn sessions_look_as_in_postgresql() {
 }
 
 #[test]
+fn databases_are_made_copied_renamed_and_dropped_as_in_postgresql() {
+    answers("databases");
+}
+
+#[test]
 fn descriptions_look_as_in_postgresql() {
     answers("describe");
 }

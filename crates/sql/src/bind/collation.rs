@@ -42,7 +42,7 @@ impl Binder<'_> {
     /// COLLATE
     pub(super) fn collate(&mut self, expr: &ast::Expr, name: &ast::ObjectName) -> Result<Expr> {
         let bound = self.expr(expr)?;
-        let name = qualified(name)?;
+        let name = qualified(name, self.database())?;
         let schemas = match &name.schema {
             Some(schema) => vec![self.schema(schema)?.oid],
             None => self.path.to_vec(),

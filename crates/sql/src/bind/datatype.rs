@@ -60,7 +60,7 @@ impl Binder<'_> {
     }
 
     fn named_type(&self, name: &ObjectName, numbers: &[String]) -> Result<Typed> {
-        let qualified = qualified(name)?;
+        let qualified = qualified(name, self.database())?;
         if qualified.schema.is_none()
             && numbers.is_empty()
             && let Some(ty) = names::lookup(&qualified.name)

@@ -97,7 +97,7 @@ impl<'a> Binder<'a> {
 
     /// The relation that a name means, if it is one of the catalog.
     pub fn relation_named(&self, name: &ast::ObjectName) -> Result<Option<&'a Arc<Relation>>> {
-        Ok(match self.find_relation(&qualified(name)?) {
+        Ok(match self.find_relation(&qualified(name, self.database())?) {
             Some(Found::Relation(relation)) => self.catalog.relation(relation.oid),
             _ => None,
         })

@@ -9,6 +9,7 @@ use crate::bind::Binder;
 use crate::catalog::{INFORMATION_SCHEMA, Oid, PG_CATALOG, Relation, RelationKind, Schema};
 use crate::error::{Result, SqlError, SqlState};
 use crate::system::{self, SystemTable};
+pub use crate::types::names::cross_database;
 
 /// The longest name in bytes.
 const LONGEST: usize = 63;
@@ -57,9 +58,12 @@ impl Qualified<'_> {
 }
 
 /// `name`, `schema.name`, `database.schema.name`.
-pub fn qualified(name: &ObjectName) -> Result<Qualified<'_>> {
+pub fn qualified<'n>(name: &'n ObjectName, database: &str) -> Result<Qualified<'n>> {
     match name.0.as_slice() {
         [name] => Ok(Qualified { schema: None, name: fold(name) }),
+        [other, schema, name] if fold(other) != database => {
+            Err(cross_database(&format!("\"{}.{}.{}\"", fold(other), fold(schema), fold(name))))
+        }
         [schema, name] | [_, schema, name] => Ok(Qualified { schema: Some(fold(schema)), name: fold(name) }),
         _ => {
             let message = format!("improper qualified name (too many dotted names): {name}");
@@ -78,6 +82,11 @@ pub enum Found<'a> {
 }
 
 impl<'a> Binder<'a> {
+    /// The name of this database.
+    pub(super) fn database(&self) -> &'a str {
+        &self.env.settings().database
+    }
+
     /// The schema with this name; `pg_temp` is the connection's own.
     pub(super) fn schema(&self, name: &str) -> Result<&'a Arc<Schema>> {
         let own = || self.path.iter().filter_map(|oid| self.catalog.schemas.get(oid)).find(|schema| schema.temporary);
@@ -125,7 +134,7 @@ impl<'a> Binder<'a> {
 
     /// The table that a data-changing statement is about.
     pub(super) fn target_table(&self, name: &ObjectName) -> Result<(&'a Relation, &'a crate::catalog::Table)> {
-        let qualified = qualified(name)?;
+        let qualified = qualified(name, self.database())?;
         let refuse = |what: &str| {
             let message = format!("cannot change {what} \"{}\"", qualified.name);
             Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message))

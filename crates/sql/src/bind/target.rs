@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::parse::ast::{self, SelectItem};
 
 use crate::bind::Binder;
-use crate::bind::names::{fold, name};
+use crate::bind::names::{cross_database, fold, name};
 use crate::catalog::Oid;
 use crate::error::{Result, SqlError};
 use crate::ir::{Expr, Output};
@@ -86,7 +86,9 @@ impl Binder<'_> {
         let parts = &name.0;
         let (schema, table) = match parts.as_slice() {
             [table] => (None, fold(table)),
-            [schema, table] | [_, schema, table] => (Some(fold(schema)), fold(table)),
+            [schema, table] => (Some(fold(schema)), fold(table)),
+            [other, schema, table] if fold(other) == self.database() => (Some(fold(schema)), fold(table)),
+            [_, _, _] => return Err(cross_database(&name.to_string())),
             _ => return Err(SqlError::syntax("improper qualified name (too many dotted names)")),
         };
         if let Some((item, up)) = self.find_item(schema.as_deref(), &table)? {

@@ -297,6 +297,8 @@ pub enum AdvisoryKey {
 /// The settings that change what values look like and where names are found.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// The name of the database.
+    pub database: String,
     /// TimeZone
     pub time_zone: String,
     /// DateStyle: output style and order, as PostgreSQL shows it (`ISO, MDY`).
@@ -318,6 +320,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
+            database: String::new(),
             time_zone: "UTC".to_owned(),
             date_style: "ISO, MDY".to_owned(),
             interval_style: "postgres".to_owned(),

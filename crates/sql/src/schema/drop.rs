@@ -48,10 +48,6 @@ impl World<'_> {
                     self.function_to_drop(object, if_exists, name)?
                 }
                 ObjectKind::Trigger => self.trigger_to_drop(if_exists, name)?,
-                ObjectKind::Database => {
-                    self.drop_database(if_exists, &name.name)?;
-                    None
-                }
                 ObjectKind::Collation => {
                     self.drop_collation(if_exists, &name.name, cascade)?;
                     None
@@ -215,7 +211,7 @@ impl World<'_> {
     fn relation_to_drop(&mut self, object: ObjectKind, if_exists: bool, name: &ObjectName) -> Result<Option<Object>> {
         let word = kind_words(object).to_lowercase();
         let Some(relation) = self.find_relation(name)? else {
-            let (schema, short) = parts(name)?;
+            let (schema, short) = self.parts_here(name)?;
             if let Some(schema) = schema.filter(|schema| self.catalog.schema(schema).is_none()) {
                 let message = format!("schema \"{schema}\" does not exist");
                 if if_exists {
@@ -307,17 +303,6 @@ impl World<'_> {
             return Err(super::trigger::no_trigger(&trigger, &relation.name));
         };
         Ok(Some(Object::Trigger(relation.oid, found)))
-    }
-
-    fn drop_database(&mut self, if_exists: bool, name: &ObjectName) -> Result<()> {
-        let (_, name) = parts(name)?;
-        let cluster = self.session.client.cluster.clone();
-        if if_exists && !cluster.names().iter().any(|known| **known == *name) {
-            let message = format!("database \"{name}\" does not exist, skipping");
-            self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, message);
-            return Ok(());
-        }
-        crate::session::Cluster::drop(&*cluster, &name)
     }
 
     pub(super) fn drop_column(&mut self, oid: Oid, if_exists: bool, name: &Ident, cascade: bool) -> Result<()> {

@@ -262,7 +262,7 @@ impl World<'_> {
     }
 
     fn functions_named(&mut self, name: &ObjectRef) -> Result<Vec<Oid>> {
-        let (schema, short) = parts(&name.name)?;
+        let (schema, short) = self.parts_here(&name.name)?;
         let schemas = match schema {
             Some(schema) => vec![self.schema_named(&schema)?],
             None => self.path(),

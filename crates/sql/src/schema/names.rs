@@ -26,9 +26,19 @@ pub(crate) fn parts(name: &ObjectName) -> Result<(Option<Arc<str>>, Arc<str>)> {
 }
 
 impl World<'_> {
+    /// The parts of a name, which must not be of something in another database.
+    pub(crate) fn parts_here(&self, name: &ObjectName) -> Result<(Option<Arc<str>>, Arc<str>)> {
+        if let [database, _, _] = name.0.as_slice()
+            && *fold(database) != *self.session.client.database
+        {
+            return Err(crate::bind::names::cross_database(&format!("\"{name}\"")));
+        }
+        parts(name)
+    }
+
     /// The schema and name of an object that is to be made.
     pub(super) fn place(&mut self, name: &ObjectName, temporary: bool) -> Result<(Oid, Arc<str>)> {
-        let (schema, name) = parts(name)?;
+        let (schema, name) = self.parts_here(name)?;
         let oid = match schema {
             Some(schema) if &*schema == "pg_temp" => self.temporary_schema()?,
             Some(_) if temporary => {

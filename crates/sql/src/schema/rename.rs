@@ -68,10 +68,6 @@ impl World<'_> {
                     })
                 })
             }
-            ObjectKind::Database => {
-                let (_, name) = parts(&rename.name.name)?;
-                self.session.client.cluster.clone().rename(&name, &rename.to)
-            }
             _ => Err(SqlError::unsupported("this RENAME")),
         }
     }

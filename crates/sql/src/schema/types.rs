@@ -52,7 +52,7 @@ impl World<'_> {
 
     /// The user-defined type that a name means, if there is one.
     pub(super) fn find_type(&mut self, name: &ObjectName) -> Result<Option<Oid>> {
-        let (schema, name) = parts(name)?;
+        let (schema, name) = self.parts_here(name)?;
         let schemas = match schema {
             Some(schema) => self.schema_named(&schema).into_iter().collect(),
             None => self.path(),

@@ -251,7 +251,7 @@ impl SessionState {
     /// RESET ALL, DISCARD ALL: the settings with which the client connected.
     pub(crate) fn reset_settings(&mut self) {
         let before = settings::startup(&self.settings);
-        let mut fresh = Arc::new(Settings::default());
+        let mut fresh = Arc::new(Settings { database: self.client.database.clone(), ..Settings::default() });
         settings::restore(&mut fresh, &self.defaults);
         self.settings = fresh;
         for (name, value) in settings::startup(&self.settings) {
@@ -269,7 +269,7 @@ impl SessionState {
 
 impl Connection {
     pub(crate) fn new(database: Database, client: Client) -> Connection {
-        let mut settings = Arc::new(Settings::default());
+        let mut settings = Arc::new(Settings { database: client.database.clone(), ..Settings::default() });
         let mut defaults = Defaults::default();
         settings::connect(&mut settings, &mut defaults, &client.settings);
         let statement_time = client.clock.unwrap_or_else(clock::wall);

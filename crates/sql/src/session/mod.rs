@@ -20,6 +20,7 @@ pub mod control;
 pub(crate) mod copy;
 pub(crate) mod cursors;
 pub mod database;
+mod databases;
 pub(crate) mod describe;
 mod ending;
 mod explain;
@@ -155,10 +156,12 @@ pub enum DeadlockCheck {
 pub trait Cluster: Send + Sync {
     /// The names of all databases.
     fn names(&self) -> Vec<String>;
-    /// Makes a new, empty one.
-    fn create(&self, name: &str) -> Result<()>;
+    /// Makes a new one: a copy of the template, or empty.
+    fn create(&self, name: &str, template: Option<&str>) -> Result<()>;
     /// Forgets one, with all that is in it.
     fn drop(&self, name: &str) -> Result<()>;
+    /// Ends the connections to one.
+    fn disconnect(&self, name: &str);
     /// Gives one another name.
     fn rename(&self, name: &str, to: &str) -> Result<()>;
 }
@@ -171,13 +174,15 @@ impl Cluster for Alone {
         Vec::new()
     }
 
-    fn create(&self, _: &str) -> Result<()> {
+    fn create(&self, _: &str, _: Option<&str>) -> Result<()> {
         Err(SqlError::unsupported("CREATE DATABASE without a server"))
     }
 
     fn drop(&self, _: &str) -> Result<()> {
         Err(SqlError::unsupported("DROP DATABASE without a server"))
     }
+
+    fn disconnect(&self, _: &str) {}
 
     fn rename(&self, _: &str, _: &str) -> Result<()> {
         Err(SqlError::unsupported("ALTER DATABASE without a server"))

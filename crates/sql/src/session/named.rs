@@ -69,7 +69,7 @@ impl World<'_> {
         if let Some(found) = self.find_relation(name)? {
             return Ok(found);
         }
-        let (schema, short) = crate::schema::names::parts(name)?;
+        let (schema, short) = self.parts_here(name)?;
         if let Some(schema) = schema {
             // Other than in queries, a schema that is missing is told as that.
             self.schema_named(&schema)?;

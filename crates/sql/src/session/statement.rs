@@ -245,6 +245,7 @@ impl World<'_> {
             }
             Statement::Grant(grant) => self.grant(grant),
             Statement::Role(change) => self.change_role(change),
+            Statement::Database(change) => self.change_database(change),
             Statement::Ignored { tag } => done(tag),
         }
     }

@@ -230,7 +230,7 @@ impl World<'_> {
         Ok(if wait { Datum::Null } else { Datum::Bool(true) })
     }
 
-    fn sleep(&mut self, seconds: f64) -> Result<()> {
+    pub(crate) fn sleep(&mut self, seconds: f64) -> Result<()> {
         let longest = std::time::Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default();
         let end = std::time::Instant::now() + longest;
         loop {

@@ -7,6 +7,12 @@ use crate::system::initial;
 use crate::types::builtin;
 use crate::types::{Type, Typed, kind, modifier, quote};
 
+/// A name of something in another database.
+pub fn cross_database(shown: &str) -> SqlError {
+    let message = format!("cross-database references are not implemented: {shown}");
+    SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
+}
+
 /// As error messages show a type: without a modifier, and without a schema.
 pub fn display(ty: Type, catalog: &Catalog) -> String {
     if let Some(builtin) = builtin::by_oid(ty) {

@@ -88,6 +88,9 @@ pub fn find_relation(text: &str, env: &dyn Env) -> Result<Option<Oid>> {
     };
     Ok(match &parts[..] {
         [name] => search_path(env).into_iter().find_map(|schema| in_schema(schema, name)),
+        [database, schema, name] if *database != env.settings().database => {
+            return Err(crate::types::names::cross_database(&format!("\"{database}.{schema}.{name}\"")));
+        }
         [schema, name] | [_, schema, name] => catalog.schema(schema).and_then(|schema| in_schema(schema.oid, name)),
         _ => return Err(invalid_name()),
     })

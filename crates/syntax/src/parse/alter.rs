@@ -52,7 +52,7 @@ impl Cursor<'_> {
         KINDS.iter().find(|(words, _)| self.accept_words(words)).map(|(_, kind)| *kind)
     }
 
-    fn if_exists(&mut self) -> bool {
+    pub(crate) fn if_exists(&mut self) -> bool {
         self.accept_words(&[K::If, K::Exists])
     }
 
@@ -108,7 +108,8 @@ impl Cursor<'_> {
         let Some(object) = self.object_kind() else { return Err(self.unexpected()) };
         match object {
             ObjectKind::Role => return self.drop_role(),
-            ObjectKind::Database | ObjectKind::Tablespace | ObjectKind::Statistics | ObjectKind::Language => {
+            ObjectKind::Database => return self.drop_database(),
+            ObjectKind::Tablespace | ObjectKind::Statistics | ObjectKind::Language => {
                 let words = self.text_of(start).to_uppercase();
                 self.skip_rest();
                 return Ok(Statement::Ignored { tag: format!("DROP {words}") });
@@ -215,15 +216,10 @@ impl Cursor<'_> {
     pub(crate) fn alter(&mut self) -> Result<Statement> {
         self.take();
         match self.keyword() {
-            K::Role
-            | K::User
-            | K::Group
-            | K::Database
-            | K::Extension
-            | K::System
-            | K::Tablespace
-            | K::Statistics
-            | K::Language => return self.ignored_after("ALTER"),
+            K::Role | K::User | K::Group | K::Extension | K::System | K::Tablespace | K::Statistics | K::Language => {
+                return self.ignored_after("ALTER");
+            }
+            K::Database => return self.alter_database(),
             K::Default => {
                 self.expect_words(&[K::Default, K::Privileges])?;
                 self.skip_rest();

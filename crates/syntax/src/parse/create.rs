@@ -40,16 +40,11 @@ impl Cursor<'_> {
             K::Trigger | K::Constraint => self.create_trigger(or_replace)?,
             K::Extension => self.create_extension()?,
             K::Collation => self.create_collation()?,
+            K::Database => return self.create_database(),
             K::Role | K::User | K::Group if self.keyword_at(1) != K::Mapping => return self.create_role(),
-            K::Role
-            | K::User
-            | K::Group
-            | K::Database
-            | K::Tablespace
-            | K::Statistics
-            | K::Language
-            | K::Trusted
-            | K::Procedural => return self.ignored_after("CREATE"),
+            K::Role | K::User | K::Group | K::Tablespace | K::Statistics | K::Language | K::Trusted | K::Procedural => {
+                return self.ignored_after("CREATE");
+            }
             _ => {
                 let words = self.rest_words();
                 return if words.is_empty() {

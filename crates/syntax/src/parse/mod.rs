@@ -4,6 +4,7 @@
 //! Names in trees are folded and cut as PostgreSQL does it; a name knows whether it was written in quotes, and where.
 
 pub mod ast;
+pub mod database;
 pub mod ddl;
 pub mod grant;
 pub mod keywords;

@@ -3,6 +3,7 @@
 
 use crate::parse::ast;
 
+use crate::parse::database::DatabaseChange;
 use crate::parse::ddl::Ddl;
 use crate::parse::grant::{Grant, RoleChange};
 
@@ -127,7 +128,9 @@ pub enum Statement {
     Grant(Box<Grant>),
     /// CREATE ROLE and DROP ROLE
     Role(RoleChange),
-    /// ALTER ROLE, CREATE DATABASE, …: accepted, and nothing is done.
+    /// CREATE, ALTER and DROP DATABASE
+    Database(DatabaseChange),
+    /// ALTER ROLE, CREATE STATISTICS, …: accepted, and nothing is done.
     Ignored {
         /// Its tag.
         tag: String,

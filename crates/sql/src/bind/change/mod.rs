@@ -93,7 +93,7 @@ impl<'a> Binder<'a> {
     }
 
     fn changed(&mut self, name: &ast::ObjectName, doing: Option<Doing>) -> Result<Target<'a>> {
-        if let (Some(doing), Ok(Found::Relation(relation))) = (doing, self.relation(&qualified(name)?))
+        if let (Some(doing), Ok(Found::Relation(relation))) = (doing, self.relation(&qualified(name, self.database())?))
             && let RelationKind::View(view) = &relation.kind
             && view.materialized.is_none()
         {

@@ -7,7 +7,7 @@ use crate::parse::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 use crate::bind::Binder;
 use crate::bind::block::{Clause, GROUPINGS, SETS};
 use crate::bind::expr::aggregate::nearest;
-use crate::bind::names::fold;
+use crate::bind::names::{cross_database, fold};
 use crate::catalog::{Returns, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::resolve::{self, Call, Callee, Resolved};
@@ -34,10 +34,12 @@ pub(in crate::bind) struct Parsed<'e> {
 
 impl<'e> Parsed<'e> {
     /// Takes a call apart.
-    pub fn new(function: &'e ast::Function) -> Result<Parsed<'e>> {
+    pub fn new(function: &'e ast::Function, database: &str) -> Result<Parsed<'e>> {
         let (name, schema) = match function.name.0.as_slice() {
             [name] => (name, None),
-            [schema, name] | [_, schema, name] => (name, Some(fold(schema).into_owned())),
+            [schema, name] => (name, Some(fold(schema).into_owned())),
+            [other, schema, name] if fold(other) == database => (name, Some(fold(schema).into_owned())),
+            [_, _, _] => return Err(cross_database(&function.name.to_string())),
             _ => return Err(SqlError::syntax("improper qualified name (too many dotted names)")),
         };
         let mut parsed = Parsed {
@@ -120,7 +122,7 @@ impl Binder<'_> {
         if let FunctionArguments::Subquery(query) = &function.args {
             return self.call_of_query(function, query);
         }
-        let call = Parsed::new(function)?;
+        let call = Parsed::new(function, self.database())?;
         if call.schema.is_none() && call.is_plain() {
             if let FunctionArguments::None = function.args
                 && let Some(value) = self.bare_function(&call)?
@@ -211,7 +213,7 @@ impl Binder<'_> {
 
     /// CALL: the procedure, and its arguments.
     pub(in crate::bind) fn procedure(&mut self, function: &ast::Function) -> Result<(Arc<UserFunction>, Vec<Expr>)> {
-        let call = Parsed::new(function)?;
+        let call = Parsed::new(function, self.database())?;
         let span = call.span;
         self.bound_procedure(&call).map_err(|error| self.at(span, error))
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::parse::ast::{self, Ident};
 
 use crate::bind::Binder;
-use crate::bind::names::fold;
+use crate::bind::names::{cross_database, fold};
 use crate::bind::scope::{Item, ItemColumn, Lookup};
 use crate::bind::variables::{Conflict, Variable};
 use crate::error::{Result, SqlError, SqlState};
@@ -24,7 +24,11 @@ impl<'a> Binder<'a> {
         let found = match names.as_slice() {
             [name] => self.plain(name),
             [table, column] => self.of_table(None, table, column),
-            [schema, table, column] | [_, schema, table, column] => self.of_table(Some(schema), table, column),
+            [schema, table, column] => self.of_table(Some(schema), table, column),
+            [database, schema, table, column] if *database == self.database() => {
+                self.of_table(Some(schema), table, column)
+            }
+            [_, _, _, _] => Err(cross_database(&names.join("."))),
             _ => Err(SqlError::syntax("improper qualified name (too many dotted names)")),
         };
         let at = |binder: &Self, error| binder.at(parts[0].span, error);
