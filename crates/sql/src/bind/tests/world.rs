@@ -129,7 +129,7 @@ fn view(catalog: &mut Catalog, oid: Oid, name: &str, sql: &str) {
     };
     let crate::parse::ast::Statement::Query(query) = *statement else { panic!("a view is a query") };
     let columns = vec![(Arc::from("id"), Type::INT4.into()), (Arc::from("name"), Type::TEXT.into())];
-    let world = World { catalog: catalog.clone(), ..World::default() };
+    let world = World { catalog: catalog.clone(), settings: Settings::default() };
     let query = crate::bind::Binder::new(&world, &[PUBLIC]).storing().query(&query).expect("a view is bound");
     let query = Arc::new(crate::catalog::StoredQuery::new(query, 0));
     let view = View { columns, query, materialized: None, check_option: None };
