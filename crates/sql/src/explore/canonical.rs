@@ -6,11 +6,15 @@ use std::fmt::Write as _;
 use skew_model::{History, OpId, OpKind, Status, Txn, TxnId};
 
 /// A history as text that does not depend on the order in which its transactions ran: each by its session and its
-/// number there. What was rolled back is left out.
+/// number there, and the order in which constraints put them. What was rolled back is left out.
 pub fn canonical(history: &History) -> String {
     let places = places(history);
     let committed = history.txn_ids().filter(|&id| history.txn(id).status == Status::Committed);
     let mut lines: Vec<String> = committed.map(|id| line(history, id, &places)).collect();
+    for order in history.constraint_orders() {
+        let [first, second] = [order.first, order.second].map(|txn| &places[txn.0 as usize]);
+        lines.push(format!("constraint {} {first} {second}", history.key_name(order.key)));
+    }
     lines.sort();
     lines.join("\n")
 }

@@ -60,6 +60,13 @@ impl Connection {
         Ok(world.bind_stored(&query)?.uses)
     }
 
+    /// The columns that each constraint of a table looks at, for those that look at several: see [`crate::change::spans`].
+    pub fn constraint_spans(&mut self, table: Oid) -> Result<Vec<Vec<usize>>> {
+        let inner = self.database.inner.clone();
+        let mut world = World::new(inner.hold(), &mut self.session);
+        Ok(world.bound_table(table)?.spans_of_several().map(<[usize]>::to_vec).collect())
+    }
+
     /// The CHECK constraints of a table, over a row of it in slot 0.
     pub fn checks(&mut self, table: Oid) -> Result<Vec<Expr>> {
         let inner = self.database.inner.clone();

@@ -96,6 +96,11 @@ impl BoundTable {
         columns
     }
 
+    /// What constraints span that look at several columns.
+    pub(crate) fn spans_of_several(&self) -> impl Iterator<Item = &[usize]> {
+        self.spans.iter().filter(|span| span.len() > 1).map(Vec::as_slice)
+    }
+
     /// The columns that any of its constraints looks at.
     pub(crate) fn spanned_at_all(&self) -> Vec<usize> {
         self.spanned(&self.all_columns())

@@ -3,11 +3,17 @@
 //!
 //! `SKEW_RANDOM=20000 cargo test -p skew-sql --test it constraints` for as many runs of each kind.
 
-use skew_model::Level;
-use skew_sql::session::{ChoiceKind, Granularity, Options};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use skew_check::check;
+use skew_model::{Level, Outcome};
+use skew_sql::app::App;
+use skew_sql::explore::{Client, Limits, explore};
+use skew_sql::session::{ChoiceKind, Client as Connected, Database, Granularity, Options};
 use skew_store::Recency;
 
-use crate::sessions::Sessions;
+use crate::sessions::{Sessions, answer};
 use crate::soundness::Dice;
 
 const LEVELS: [Level; 9] =
@@ -305,5 +311,177 @@ fn sixteen_sessions_break_no_constraint() {
             let level = LEVELS[seed as usize % LEVELS.len()];
             is_kept(kind, 9_000 + seed, 16, &|_| level);
         }
+    }
+}
+
+/// A row of two numbers, as tiny as it gets: what every transaction does is to set one of them.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Set {
+    row: usize,
+    column: usize,
+    value: i64,
+}
+
+type Rows = [[i64; 2]; 2];
+
+/// What a constraint allows, and the error where it does not.
+struct Allowed {
+    constraint: &'static str,
+    code: &'static str,
+    holds: fn(&Rows) -> bool,
+}
+
+const ALLOWED: [Allowed; 3] = [
+    Allowed { constraint: "CHECK (a + b >= 0)", code: "23514", holds: |rows| rows.iter().all(|[a, b]| a + b >= 0) },
+    Allowed { constraint: "UNIQUE (a, b)", code: "23505", holds: |rows| rows[0] != rows[1] },
+    Allowed {
+        constraint: "CHECK (a <= b + 1), UNIQUE (b)",
+        code: "23",
+        holds: |rows| rows.iter().all(|[a, b]| *a <= b + 1) && rows[0][1] != rows[1][1],
+    },
+];
+
+/// What comes of the transactions, by definition: they commit in some order, and a constraint is evaluated on the state that
+/// those before left.
+fn outcomes(sets: &[Set], allowed: &Allowed, start: Rows) -> BTreeSet<(Vec<usize>, Rows)> {
+    fn extend(
+        left: &[usize],
+        sets: &[Set],
+        allowed: &Allowed,
+        so_far: (Vec<usize>, Rows),
+        all: &mut BTreeSet<(Vec<usize>, Rows)>,
+    ) {
+        if left.is_empty() {
+            let (mut failed, rows) = so_far;
+            failed.sort_unstable();
+            all.insert((failed, rows));
+            return;
+        }
+        for &next in left {
+            let (mut failed, mut rows) = so_far.clone();
+            rows[sets[next].row][sets[next].column] = sets[next].value;
+            if !(allowed.holds)(&rows) {
+                rows = so_far.1;
+                failed.push(next);
+            }
+            let rest: Vec<usize> = left.iter().copied().filter(|&other| other != next).collect();
+            extend(&rest, sets, allowed, (failed, rows), all);
+        }
+    }
+    let mut all = BTreeSet::new();
+    let left: Vec<usize> = (0..sets.len()).collect();
+    extend(&left, sets, allowed, (Vec::new(), start), &mut all);
+    all
+}
+
+#[test]
+fn exploration_finds_what_constraints_allow_by_definition_and_nothing_else() {
+    let start: Rows = [[0, 0], [1, 2]];
+    let limits = Limits { runs: 10_000, time: Duration::from_secs(600) };
+    for allowed in &ALLOWED {
+        let setup = format!(
+            "CREATE TABLE t (id int PRIMARY KEY, a int, b int, {}); INSERT INTO t VALUES (0, 0, 0), (1, 1, 2)",
+            allowed.constraint
+        );
+        for seed in 0..runs(8) {
+            let mut dice = Dice(seed);
+            let sets: Vec<Set> = (0..2 + dice.roll(2))
+                .map(|_| Set { row: dice.roll(2), column: dice.roll(2), value: dice.roll(5) as i64 - 2 })
+                .collect();
+            let calls: Vec<String> = sets
+                .iter()
+                .enumerate()
+                .map(|(at, set)| {
+                    let column = ["a", "b"][set.column];
+                    format!("s{at}: UPDATE t SET {column} = {} WHERE id = {}", set.value, set.row)
+                })
+                .collect();
+            let expected = outcomes(&sets, allowed, start);
+            for level in LEVELS {
+                let (database, app) = load(&setup);
+                let client = Client::parse(&calls.join(" | ")).expect("a client");
+                let explored = explore(&database, &app, &client, level, limits).expect("explored");
+                assert!(explored.limit.is_none() || level == Level::Ru, "{level}: {:?}", explored.limit);
+                let found = explored.behaviours.iter().map(|behaviour| {
+                    let failed: Vec<usize> = (0..sets.len())
+                        .filter(|at| {
+                            let failed = behaviour.failed.iter().find(|failed| failed.starts_with(&format!("s{at}:")));
+                            failed
+                                .inspect(|error| assert!(error.contains(&format!(": {}", allowed.code)), "{error}"))
+                                .is_some()
+                        })
+                        .collect();
+                    (failed, rows_of(&behaviour.state))
+                });
+                let found: BTreeSet<(Vec<usize>, Rows)> = found.collect();
+                assert_eq!(found, expected, "{} at {level}, {calls:?}", allowed.constraint);
+                for history in &explored.all {
+                    assert!(!matches!(check(history, level).outcome, Outcome::Violated(_)), "{level}\n{history}");
+                }
+            }
+        }
+    }
+}
+
+/// `t: (0, -1, 2) (1, 1, 2)`
+fn rows_of(state: &[String]) -> Rows {
+    let mut rows = [[0; 2]; 2];
+    let text = state.iter().find_map(|table| table.strip_prefix("t: ")).expect("the table is there");
+    for row in text.split(['(', ')']).filter(|row| row.contains(',')) {
+        let numbers: Vec<i64> = row.split(", ").map(|number| number.parse().expect("a number")).collect();
+        rows[numbers[0] as usize] = [numbers[1], numbers[2]];
+    }
+    rows
+}
+
+fn load(setup: &str) -> (Database, App) {
+    let database = Database::new(Options { recency: Recency::None, ..Options::default() });
+    let mut connection = database.connect(Connected::new("postgres", "explore"));
+    for sql in setup.split(';') {
+        assert!(!answer(&mut connection, sql).starts_with("ERROR"), "{sql}");
+    }
+    drop(connection);
+    database.checkpoint().expect("no other session is there");
+    let app = App::of(&database.catalog()).expect("levels have names");
+    (database, app)
+}
+
+/// Where PostgreSQL's answer is known: a row's own constraints, one after the other.
+#[test]
+fn constraints_answer_as_postgresql_does() {
+    let steps = [
+        ("CREATE TABLE p (id int PRIMARY KEY)", "CREATE TABLE"),
+        ("CREATE TABLE c (id int, a int DEFAULT 1 REFERENCES p ON DELETE SET DEFAULT)", "CREATE TABLE"),
+        ("INSERT INTO p VALUES (1), (2)", "INSERT 0 2"),
+        ("INSERT INTO c VALUES (1, 1), (2, 2)", "INSERT 0 2"),
+        // The default is the key that goes.
+        ("DELETE FROM p WHERE id = 1", "ERROR 23503"),
+        ("DELETE FROM p WHERE id = 2", "DELETE 1"),
+        ("SELECT a FROM c ORDER BY id", "1 1"),
+        ("DELETE FROM c", "DELETE 2"),
+        ("INSERT INTO p VALUES (2)", "INSERT 0 1"),
+        ("INSERT INTO c VALUES (3, 2)", "INSERT 0 1"),
+        ("DELETE FROM p WHERE id = 1", "DELETE 1"),
+        // The new parent is not there.
+        ("DELETE FROM p WHERE id = 2", "ERROR 23503"),
+        // Rows with one key stand beside each other until the commit.
+        ("CREATE TABLE d (id int PRIMARY KEY DEFERRABLE INITIALLY DEFERRED, v int)", "CREATE TABLE"),
+        ("INSERT INTO d VALUES (1, 1), (2, 2)", "INSERT 0 2"),
+        ("BEGIN", "BEGIN"),
+        ("INSERT INTO d VALUES (1, 3)", "INSERT 0 1"),
+        ("SELECT v FROM d WHERE id = 1 ORDER BY v", "1 3"),
+        ("DELETE FROM d WHERE v = 1", "DELETE 1"),
+        ("COMMIT", "COMMIT"),
+        ("SELECT id, v FROM d ORDER BY id", "1|3 2|2"),
+        ("BEGIN", "BEGIN"),
+        ("INSERT INTO d VALUES (2, 4)", "INSERT 0 1"),
+        ("COMMIT", "ERROR 23505"),
+        ("UPDATE d SET id = 3 - id", "UPDATE 2"),
+        ("SELECT id, v FROM d ORDER BY id", "1|2 2|3"),
+    ];
+    let database = Database::new(Options::default());
+    let mut connection = database.connect(Connected::new("postgres", "constraints"));
+    for (sql, expected) in steps {
+        assert_eq!(answer(&mut connection, sql), expected, "{sql}");
     }
 }
