@@ -327,8 +327,8 @@ fn way_is_well_formed(summary: &Summary, way: &Way) -> Result<(), String> {
         let table = access.table.and_then(|table| summary.tables.get(table));
         let Some(table) = table else { return Err(format!("line {}: an unknown table", access.line)) };
         let is_column = |column: &usize| *column < table.columns.len();
-        let cells = access.reads.iter().chain(&access.writes).flatten();
-        let mut columns = access.ranged.iter().chain(&access.filtered).chain(cells);
+        // Cells that are written and come after the columns stand for constraints.
+        let mut columns = access.ranged.iter().chain(&access.filtered).chain(access.reads.iter().flatten());
         let rows_are = access.row.iter().all(|(column, value)| is_column(column) && *value < way.terms.len());
         if !rows_are || !columns.all(is_column) {
             return Err(format!("line {}: a column or a value that is none", access.line));
@@ -362,7 +362,7 @@ fn facts_are_true(summary: &Summary) -> Result<(), String> {
                     // Another key makes another row.
                     let moves = access.writes.contains(&None);
                     (inserted, deleted, reinserted) = (inserted || moves, deleted || moves, reinserted || moves);
-                    updated.extend(access.writes.iter().flatten().copied());
+                    updated.extend(access.writes.iter().flatten().filter(|cell| **cell < table.columns.len()));
                 }
             }
         }

@@ -134,7 +134,7 @@ fn what_is_left(case: Case<'_>) -> Option<String> {
 fn columns(table: &TableFacts, one: &Access, other: &Access) -> Vec<String> {
     let both = one.writes.intersection(&other.writes);
     let columns = both.filter_map(|cell| match cell {
-        Cell::Column(column) => Some(*column),
+        Cell::Column(column) => table.has_column(*column).then_some(*column),
         Cell::Existence => None,
     });
     let mut columns: Vec<usize> = columns.collect();

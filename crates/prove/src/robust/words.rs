@@ -57,7 +57,8 @@ impl Suspect {
             met(from, to, edge.kind).iter().any(|cell| {
                 let column = match cell {
                     Cell::Existence => "]".to_owned(),
-                    Cell::Column(column) => format!("].{}", table.column(*column)),
+                    Cell::Column(column) if table.has_column(*column) => format!("].{}", table.column(*column)),
+                    Cell::Column(_) => String::new(),
                 };
                 names.iter().any(|name| name.starts_with(&row) && name.ends_with(&column))
             })

@@ -61,8 +61,9 @@ impl Summary {
                 let types = facts.table(*table).map(|table| table.types.clone()).unwrap_or_default();
                 let of_domains = types.iter().find_map(|typed| called_by_domain(typed.ty, &facts, &catalog));
                 let checked_by = checks.iter().find_map(|check| called(check, &facts)).or(of_domains);
+                let spans = connection.constraint_spans(*table)?;
                 facts.tables.entry(*table).and_modify(|facts| {
-                    (facts.checks, facts.checked_by) = (conditions, checked_by);
+                    (facts.checks, facts.checked_by, facts.spans) = (conditions, checked_by, spans);
                 });
             }
             functions.footprints(&mut facts, &catalog);

@@ -95,6 +95,7 @@ impl Look<'_> {
         self.write_generated(access);
         let changed: Vec<usize> = assignments.iter().map(|one| one.column).collect();
         let all_changed = self.with_others(table, &changed);
+        self.write_constraints(access, &all_changed);
         self.cascade(access, Some(&all_changed), &mut Vec::new());
         if moves {
             // The row goes, and another one comes.
@@ -121,6 +122,22 @@ impl Look<'_> {
         also.reads.remove(&Cell::Existence);
         also.values.clear();
         also.writes = generated.into_iter().map(Cell::Column).collect();
+        self.state.accesses.push(also);
+    }
+
+    /// A constraint over several columns is evaluated on the newest versions under a lock, whatever the level: writers of
+    /// its columns come one after the other, so they depend on each other although they write different cells.
+    fn write_constraints(&mut self, access: usize, changed: &[usize]) {
+        let facts = self.facts.table(self.state.accesses[access].table);
+        let cells = facts.map(|facts| facts.constraint_cells(changed)).unwrap_or_default();
+        if cells.is_empty() {
+            return;
+        }
+        let mut also = self.state.accesses[access].clone();
+        (also.conditional, also.plain, also.outcome) = (true, false, Outcome::Open);
+        also.reads.remove(&Cell::Existence);
+        also.values.clear();
+        also.writes = cells.into_iter().map(Cell::Column).collect();
         self.state.accesses.push(also);
     }
 
@@ -341,6 +358,7 @@ impl Look<'_> {
                 }
                 if kind == AccessKind::Update {
                     self.write_generated(child);
+                    self.write_constraints(child, &key.columns);
                 }
                 if moves {
                     self.new_row(relation.oid, Vec::new());

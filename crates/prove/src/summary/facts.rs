@@ -55,6 +55,9 @@ pub struct TableFacts {
     pub counted: Option<Counted>,
     /// What is understood of its CHECK constraints.
     pub checks: RowConditions,
+    /// The columns that constraints look at together: whoever writes one of them also writes a cell that stands for the
+    /// constraint, [`TableFacts::constraint_cells`].
+    pub spans: Vec<Vec<usize>>,
     /// A function that its CHECK constraints call: it may look anywhere.
     pub checked_by: Option<String>,
     /// The largest values of columns of the key in the first rows, where those are numbers.
@@ -157,6 +160,7 @@ impl Facts {
                 AccessKind::Update | AccessKind::Select => {
                     for cell in &access.writes {
                         match cell {
+                            Cell::Column(column) if !table.has_column(*column) => {}
                             Cell::Column(column) => _ = table.updated.insert(*column),
                             // A key that changes makes another row.
                             Cell::Existence => (table.inserted, table.deleted, table.reinserted) = (true, true, true),
@@ -237,6 +241,19 @@ impl TableFacts {
 
     /// A column's name.
     pub fn column(&self, column: usize) -> &str {
-        self.columns.get(column).map_or("?", String::as_str)
+        self.columns.get(column).map_or("(constraint)", String::as_str)
+    }
+
+    /// Whether a column is one, and does not stand for a constraint.
+    pub fn has_column(&self, column: usize) -> bool {
+        column < self.columns.len()
+    }
+
+    /// The cells that stand for the constraints which a change of these columns makes to be evaluated. They come after the
+    /// columns.
+    pub fn constraint_cells(&self, changed: &[usize]) -> Vec<usize> {
+        let concerned = |span: &Vec<usize>| span.iter().any(|column| changed.contains(column));
+        let cells = self.spans.iter().enumerate().filter(|(_, span)| concerned(span));
+        cells.map(|(at, _)| self.columns.len() + at).collect()
     }
 }

@@ -44,6 +44,31 @@ fn what_was_overlooked_once() {
     }
 }
 
+/// What a CHECK of two columns allows to one writer depends on the other one, although they write different cells and
+/// neither reads what the other one writes.
+#[test]
+fn writers_under_one_constraint_depend_on_each_other() {
+    let text = "
+        CREATE TABLE a (id int PRIMARY KEY, x int NOT NULL, y int NOT NULL, CHECK (x + y >= 0));
+        CREATE TABLE b (id int PRIMARY KEY, n int NOT NULL);
+        INSERT INTO a VALUES (1, 0, 0); INSERT INTO b VALUES (1, 0);
+        CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ BEGIN
+            UPDATE b SET n = 1 WHERE id = 1; UPDATE a SET x = 5 WHERE id = 1; END $$;
+        CREATE PROCEDURE g() LANGUAGE plpgsql AS $$ DECLARE v int; BEGIN
+            SELECT n INTO v FROM b WHERE id = 1; UPDATE a SET y = -5 WHERE id = 1; END $$;";
+    let (database, app) = load(text);
+    let robustness = Robustness::of(&database, &app).expect("its procedures are there");
+    for level in [Level::Cc, Level::Pc] {
+        let client = Client::parse("f() | g()").expect("a client");
+        let world = World { database: &database, app: &app, clients: &[client], watch: Watch::start(HOUR) };
+        assert!(matches!(world.search(level), Seen::Broken(..)), "{level}: a run is not serializable");
+        assert!(!robustness.cycles(level, &Question::default()).suspects.is_empty(), "{level}");
+    }
+    // Where writers conflict, those of one row under one constraint do.
+    let cycles = robustness.cycles(Level::Si, &Question::default());
+    assert!(cycles.suspects.is_empty(), "si");
+}
+
 /// A write skew between f and g, where one side of it stands somewhere else than in their statements.
 #[test]
 fn what_looks_and_changes_behind_statements_is_suspected() {
