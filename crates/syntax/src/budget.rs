@@ -107,6 +107,7 @@ thread_local! {
     static BUDGET: Cell<Budget> = const { Cell::new(NO_BUDGET) };
     static WORK_LEFT: Cell<usize> = const { Cell::new(WORK_BETWEEN_LOOKS) };
     static GAVE_UP: Cell<bool> = const { Cell::new(false) };
+    static PENDING: RefCell<Option<SqlError>> = const { RefCell::new(None) };
     static WISH: RefCell<Option<Wish>> = const { RefCell::new(None) };
 }
 
@@ -137,6 +138,7 @@ pub fn begin(grant: Grant) -> Active {
     let (deadline, memory_limit) = (grant.deadline, grant.memory_bytes);
     BUDGET.set(Budget { deadline, memory_limit, memory_used: 0, stack_base, stack_bytes });
     GAVE_UP.set(false);
+    PENDING.set(None);
     WORK_LEFT.set(WORK_BETWEEN_LOOKS);
     Active { before: Some((before, WISH.replace(Some(grant.wish)))) }
 }
@@ -192,11 +194,21 @@ pub fn is_over(work: usize) -> bool {
     is_over
 }
 
+/// The same for an error that cannot be given back here: the statement ends with it at the next [`verdict`].
+pub fn give_up(error: SqlError) {
+    GAVE_UP.set(true);
+    PENDING.set(Some(error));
+}
+
 /// An error if a computation was given up. Asked after every function and at the end of every statement.
 #[inline]
 pub fn verdict() -> Result<()> {
     if !GAVE_UP.get() {
         return Ok(());
+    }
+    if let Some(error) = PENDING.take() {
+        GAVE_UP.set(false);
+        return Err(error);
     }
     check()?;
     Err(SqlError::new(SqlState::QUERY_CANCELED, "canceling statement due to user request"))
@@ -226,6 +238,12 @@ impl Charge {
         BUDGET.set(Budget { memory_used: budget.memory_used + bytes, ..budget });
         self.0 += bytes;
         Ok(())
+    }
+
+    /// Counts this much instead.
+    pub fn set(&mut self, bytes: usize) -> Result<()> {
+        self.take_back(self.0);
+        self.add(bytes)
     }
 
     /// Counts less.

@@ -98,6 +98,13 @@ impl History {
             };
         }
         let mut ops = Vec::new();
+        // Characters are counted once: the line of a bulk load is as long as what it loads.
+        let (mut column, mut counted) = (0, 0);
+        let mut column_of = |line: &str| {
+            column += line[counted..].chars().count();
+            counted = line.len();
+            column
+        };
         let ids = self.op_ids(id);
         for op in ids.clone().map(OpId) {
             let next_joins = op.0 + 1 < ids.end && self.joined(OpId(op.0 + 1));
@@ -109,9 +116,9 @@ impl History {
             if next_joins && !joins {
                 line.push('(');
             }
-            let start = line.chars().count();
+            let start = column_of(&line);
             line.push_str(&self.op_text(op));
-            ops.push((start, line.chars().count()));
+            ops.push((start, column_of(&line)));
             if joins && !next_joins {
                 line.push(')');
             }

@@ -71,21 +71,52 @@ fn values_that_are_too_large_are_refused() {
     let mut raw = connect(&target);
     let large = [
         "SELECT repeat('x', 2000000000)",
-        "SELECT repeat(repeat('x', 10000000), 1000)",
+        "SELECT repeat(repeat('x', 1000000), 1000)",
         "SELECT lpad('x', 2000000000)",
         "SELECT rpad('x', 2000000000, 'ab')",
         "SELECT replace(repeat('x', 100000), 'x', repeat('y', 100000))",
-        "SELECT regexp_replace(repeat('x', 300000), '.*', repeat('\\&', 1000))",
         "SELECT format('%2000000000s', 'x')",
-        "SELECT array_to_string(array_fill(1, ARRAY[100000]), repeat('x', 100000))",
-        "SELECT concat_ws(repeat('x', 100000), VARIADIC array_fill(1, ARRAY[100000]))",
         "SELECT array_fill(repeat('x', 1000000), ARRAY[1000000])",
-        "DO $$ DECLARE a text := 'x'; BEGIN LOOP a := a || a; END LOOP; END $$",
-        "DO $$ DECLARE a int[] := '{1}'; BEGIN LOOP a := a || a; END LOOP; END $$",
     ];
     for sql in large {
         assert_eq!(raw.query(sql), "E(54000 requested length too large) Z(I)", "{sql}");
     }
+    // Each fits what values can be, but not what the statement is allowed to keep.
+    let memory = [
+        "SELECT repeat('x', 5000000)",
+        "SELECT regexp_replace(repeat('x', 300000), '.*', repeat('\\&', 1000))",
+        "SELECT array_to_string(array_fill(1, ARRAY[100000]), repeat('x', 100000))",
+        "SELECT concat_ws(repeat('x', 100000), VARIADIC array_fill(1, ARRAY[100000]))",
+        "SELECT lpad('x', 5000000)",
+        "SELECT repeat('x', 3000000), repeat('y', 3000000)",
+        "SELECT length(repeat('x', 3000000) || repeat('y', 3000000))",
+        "DO $$ DECLARE a text := 'x'; BEGIN LOOP a := a || a; END LOOP; END $$",
+        "DO $$ DECLARE a int[] := '{1}'; BEGIN LOOP a := a || a; END LOOP; END $$",
+        "DO $$ DECLARE a text[]; BEGIN LOOP a := array_append(a, repeat('x', 100000)); END LOOP; END $$",
+        "DO $$ DECLARE a text; b text; BEGIN a := repeat('x', 3000000); b := repeat('y', 3000000); END $$",
+        "DO $$ DECLARE j jsonb := '[]'; BEGIN LOOP j := j || j || '[1]'; END LOOP; END $$",
+        "DO $$ BEGIN LOOP RAISE NOTICE '%', repeat('x', 10000); END LOOP; END $$",
+        "SELECT * FROM many()",
+        "SELECT deep(1)",
+    ];
+    raw.query(
+        "CREATE FUNCTION many() RETURNS SETOF int LANGUAGE plpgsql AS $$ BEGIN LOOP RETURN NEXT 1; END LOOP; END $$",
+    );
+    raw.query(
+        "CREATE FUNCTION deep(n int) RETURNS int LANGUAGE plpgsql AS \
+         $$ DECLARE a text := repeat('x', 500000); BEGIN RETURN deep(n + 1) + length(a); END $$",
+    );
+    for sql in memory {
+        let answer = raw.query(sql);
+        assert!(
+            answer.ends_with("E(53200 out of memory) Z(I)"),
+            "{sql}: {}",
+            &answer[answer.len().saturating_sub(99)..]
+        );
+    }
+    let caught =
+        "DO $$ DECLARE a text := 'x'; BEGIN LOOP a := a || a; END LOOP; EXCEPTION WHEN out_of_memory THEN NULL; END $$";
+    assert_eq!(raw.query(caught), "C(DO) Z(I)");
     assert_eq!(raw.query("SELECT length(repeat('x', 1000000))"), "T(length:23:0) D(1000000) C(SELECT 1) Z(I)");
 }
 

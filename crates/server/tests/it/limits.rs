@@ -1,6 +1,13 @@
 //! Never down, never stuck: deep statements, statements that compute for long, idle clients, and what others notice of them.
 
+use std::io::Write;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+use skew_server::postgres::conversation::{Conversation, Flow};
+use skew_server::postgres::sink::Sink;
+use skew_server::scheduler::Scheduler;
+use skew_sql::session::{Client, Connection, Database, Options};
 
 use crate::raw::{Raw, query};
 use crate::target::{Target, settings};
@@ -175,8 +182,15 @@ fn long_computations_end_at_the_timeout() {
     let target = Target::with(settings());
     let mut raw = connect(&target);
     raw.query("SET statement_timeout = '100ms'");
+    raw.query("CREATE TABLE t (a int PRIMARY KEY, b text)");
+    for part in 0..20 {
+        let sql = format!("INSERT INTO t SELECT {part} * 1000 + g, 'text' FROM generate_series(1, 1000) g");
+        assert_eq!(raw.query(&format!("SET statement_timeout = 0; {sql}")), "C(SET) C(INSERT 0 1000) Z(I)");
+    }
+    raw.query("SET statement_timeout = '100ms'");
     let text = "repeat('ab', 300000)";
     let statements = [
+        "SELECT length(skew.history())".to_owned(),
         format!("SELECT {text} ~ '(a*b*)*c'"),
         format!("SELECT regexp_replace({text}, '(a*)(b*)*c', 'x', 'g')"),
         format!("SELECT regexp_match({text}, '((a|b)*)*c')"),
@@ -203,4 +217,46 @@ fn long_computations_end_at_the_timeout() {
         // A build without optimisation on a busy machine; what the limit is meant to be is measured by the generator.
         assert!(began.elapsed() < Duration::from_secs(5), "{sql}: {:?}", began.elapsed());
     }
+}
+
+/// Where a conversation's answers go.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("a buffer").extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_panic_fails_its_statement_and_nothing_else() {
+    let database = Database::new(Options::default());
+    // A mistake of Skew's, while it holds everything that connections share: telling this listener panics.
+    let tell = Arc::new(|_: &_| panic!("as if Skew had a mistake"));
+    let mut listener = database.connect(Client { tell, ..Client::new("ann", "test") });
+    let run = |connection: &mut Connection, sql: &str| {
+        let statement = connection.prepare(sql, &[])?;
+        connection.execute(&statement, &[]).and_then(|_| connection.sync())
+    };
+    run(&mut listener, "CREATE TABLE t (n int)").expect("a table");
+    run(&mut listener, "LISTEN channel").expect("a listener");
+    let written = Written::default();
+    let sink = Arc::new(Sink::new(Box::new(written.clone())));
+    let gate = Arc::new(Scheduler::new(Duration::ZERO, 0).join());
+    let mut conversation = Conversation::begin(database.connect(Client::new("bob", "test")), gate, sink, (1, 2));
+    let mut say = |sql: &str| {
+        written.0.lock().expect("a buffer").clear();
+        let flow = conversation.message(b'Q', format!("{sql}\0").as_bytes());
+        assert_eq!(flow, Flow::Continue);
+        String::from_utf8_lossy(&written.0.lock().expect("a buffer")).into_owned()
+    };
+    assert!(say("BEGIN; INSERT INTO t VALUES (1); NOTIFY channel; COMMIT").contains("XX000"));
+    assert!(say("SELECT 'still here'").contains("still here"));
+    assert!(run(&mut listener, "INSERT INTO t VALUES (2)").is_ok());
 }

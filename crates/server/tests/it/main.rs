@@ -6,6 +6,7 @@
 mod bad_clients;
 mod bodies;
 mod clients;
+mod generated;
 mod hungry;
 mod isolation;
 mod limits;

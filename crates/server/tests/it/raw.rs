@@ -131,6 +131,21 @@ impl Raw {
         }
     }
 
+    /// The errors, the end of the connection and the status at the end of an answer, and whether data is asked for: what
+    /// there is to say of an answer that is possibly long.
+    pub(crate) fn end_of_answer(&mut self) -> (String, bool) {
+        let mut shown = String::new();
+        loop {
+            match self.next() {
+                Some((b'Z', body)) => return (shown + &show(b'Z', &body), false),
+                Some((b'G', _)) => return (shown, true),
+                Some((b'E', body)) => shown += &(show(b'E', &body) + " "),
+                Some(_) => {}
+                None => return (shown + "closed", false),
+            }
+        }
+    }
+
     /// One message, shown.
     pub(crate) fn one(&mut self) -> String {
         self.next().map_or_else(|| "closed".to_owned(), |(kind, body)| show(kind, &body))

@@ -70,7 +70,7 @@ impl<'p> Run<'p> {
                 }
                 let mut node = operator::open(input, self, cx)?;
                 while let Some(tuple) = node.next(self, cx)? {
-                    let row = columns.iter().map(|column| self.eval(cx, column, &tuple)).collect::<Result<Vec<_>>>()?;
+                    let row = self.eval_all(cx, columns, &tuple)?;
                     self.keep(row_weight(&row))?;
                     rows.push(row);
                 }
@@ -103,7 +103,9 @@ impl<'p> Run<'p> {
         }
         let mut rows = Vec::with_capacity(tuples.len());
         for tuple in &tuples {
-            rows.push(columns.iter().map(|column| self.eval(cx, column, tuple)).collect::<Result<_>>()?);
+            let row = self.eval_all(cx, columns, tuple)?;
+            self.keep(row_weight(&row))?;
+            rows.push(row);
         }
         self.finish(cx)?;
         Ok(rows)

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use crate::bind::{Binder, Clause, Params};
+use crate::budget::{self, Charge};
 use crate::catalog::{Catalog, Oid, UserFunction, Volatility};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Run, Tuple};
@@ -35,6 +38,10 @@ pub(super) struct Machine<'m, 'a> {
     pub(super) guarded: usize,
     /// What names are looked up in.
     world_seen: Option<WorldSeen>,
+    /// The memory of its large variables, by place.
+    charges: FxHashMap<usize, Charge>,
+    /// The memory of the rows that it returns, and of its messages.
+    pub(super) kept: Charge,
 }
 
 /// A place in a body.
@@ -127,6 +134,8 @@ impl<'m, 'a> Machine<'m, 'a> {
             may_commit,
             guarded: 0,
             world_seen: None,
+            charges: FxHashMap::default(),
+            kept: Charge::default(),
         }
     }
 
@@ -173,6 +182,12 @@ impl<'m, 'a> Machine<'m, 'a> {
             && let Some(parameter) = self.world.params.get_mut(number)
         {
             *parameter = value.clone();
+        }
+        if value.is_large() {
+            let charged = self.charges.entry(place).or_default().set(value.weight());
+            charged.unwrap_or_else(budget::give_up);
+        } else if !self.charges.is_empty() {
+            self.charges.remove(&place);
         }
         let frame = self.world.frames.last_mut().expect("a body runs in a frame");
         frame[place] = value;

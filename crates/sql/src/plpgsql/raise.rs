@@ -1,5 +1,6 @@
 //! RAISE and GET DIAGNOSTICS.
 
+use crate::budget;
 use crate::error::{Result, SqlError, SqlState};
 use crate::plpgsql::ast::{Diagnostic, RaiseOption, Severity};
 use crate::plpgsql::bound::{Raise, Raised, Target};
@@ -91,6 +92,9 @@ impl Machine<'_, '_> {
         let wanted = level == Severity::Info || rank(&level.name().to_lowercase()) >= rank(&least);
         if wanted {
             let message = message.within(self.whole_context());
+            // Messages wait until the statement is over.
+            let bytes = 500 + message.fields().message.len();
+            self.kept.add(bytes).unwrap_or_else(budget::give_up);
             self.world.session.messages.push(Message::Notice(level.name(), message));
         }
     }

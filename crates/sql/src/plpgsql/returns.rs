@@ -29,8 +29,7 @@ impl Machine<'_, '_> {
     pub(super) fn return_next(&mut self, value: Option<&Expression>) -> Result<()> {
         let Some(value) = value else {
             let row = self.out_values();
-            self.rows.push(row);
-            return Ok(());
+            return self.keep_row(row);
         };
         let (value, from) = self.eval(value)?;
         let typed = self.row_type();
@@ -42,6 +41,12 @@ impl Machine<'_, '_> {
         } else {
             vec![self.convert(value, from, typed)?]
         };
+        self.keep_row(row)
+    }
+
+    /// One more row of the result.
+    fn keep_row(&mut self, row: Vec<Datum>) -> Result<()> {
+        self.kept.add(size_of::<Vec<Datum>>() + row.iter().map(Datum::weight).sum::<usize>())?;
         self.rows.push(row);
         Ok(())
     }
@@ -123,7 +128,7 @@ impl Machine<'_, '_> {
                     _ => value,
                 });
             }
-            self.rows.push(made);
+            self.keep_row(made)?;
         }
         self.row_count = count as i64;
         self.put_found(count > 0);

@@ -16,8 +16,10 @@ use rustc_hash::FxHashMap;
 use skew_model::{Key, Level, TxnId};
 use skew_store::Reads;
 
+use crate::budget;
 use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
+use crate::functions::Env;
 use crate::session::database::{Counters, Database, SequenceState, State};
 use crate::session::transaction::{Isolation, store_error};
 use crate::storage::World;
@@ -67,7 +69,13 @@ pub(crate) fn ask(world: &mut World<'_>, name: &str, args: &[Datum]) -> Result<D
             }
             Ok(Datum::Bool(world.session.reads == Reads::Latest))
         }
-        "history" => Ok(Datum::text(crate::session::history::history(world).to_string())),
+        "history" => {
+            let history = crate::session::history::history(world);
+            budget::verdict()?;
+            // What happened is told; other statements go on while it becomes a text.
+            world.let_others_go_on();
+            Ok(Datum::text(history.to_string()))
+        }
         other => {
             let message = format!("function skew.{other} does not exist");
             Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, message))

@@ -7,6 +7,7 @@ use skew_model::Key;
 use skew_model::{History, Literal};
 use skew_store::Told;
 
+use crate::budget;
 use crate::catalog::{Index, Relation, RelationKind, Space, Table, UserTypeKind};
 use crate::storage::World;
 use crate::storage::rows::key_type;
@@ -40,6 +41,10 @@ fn literal(world: &World<'_>, value: &Datum) -> Literal {
 pub(crate) struct Names<'a> {
     world: &'a World<'a>,
     relations: FxHashMap<Space, (String, &'a Relation)>,
+    /// The row and the number of the cells that were added after their rows.
+    added_cells: FxHashMap<Key, (u32, u32)>,
+    /// For rows with the key of an earlier one, how many came before.
+    later: FxHashMap<u32, usize>,
 }
 
 impl<'a> Names<'a> {
@@ -56,15 +61,21 @@ impl<'a> Names<'a> {
             *times += 1;
             relations.insert(space, (name, &**relation));
         }
-        Names { world, relations }
+        let added_cells = world.db.added_cells.iter().map(|(&place, &key)| (key, place)).collect();
+        let rows_again = world.db.again.values().flat_map(|rows| rows.iter().enumerate());
+        let later = rows_again.map(|(place, &row)| (row, place + 1)).collect();
+        Names { world, relations, added_cells, later }
     }
 
     pub(crate) fn key(&self, key: Key) -> String {
+        if budget::is_over(500) {
+            return String::new();
+        }
         let store = &self.world.db.store;
         if let Some((space, bytes)) = store.at(key) {
             return match self.relations.get(&space) {
                 Some((name, Relation { kind: RelationKind::Table(table), .. })) => {
-                    format!("{name}[{}]", row_name(self.world, table, key, bytes))
+                    format!("{name}[{}]", self.row_name(table, key, bytes))
                 }
                 Some((name, Relation { kind: RelationKind::Index(index), .. })) => {
                     self.entry(name, index, bytes).unwrap_or_else(|| format!("{name}[{}]", hex(bytes)))
@@ -73,7 +84,7 @@ impl<'a> Names<'a> {
                 None => format!("dropped[{}]", key.0),
             };
         }
-        if let Some((&(row, cell), _)) = self.world.db.added_cells.iter().find(|(_, added)| **added == key) {
+        if let Some(&(row, cell)) = self.added_cells.get(&key) {
             return self.cell(row, cell);
         }
         match store.entry_before(key) {
@@ -94,7 +105,7 @@ impl<'a> Names<'a> {
         };
         let keys = index.keys.iter().map(|key| (key_type(table, &key.what), key.descending));
         let values = self.values(values, keys);
-        Some(format!("{table_name}[{} by {name}={values}]", row_name(self.world, table, row, row_bytes)))
+        Some(format!("{table_name}[{} by {name}={values}]", self.row_name(table, row, row_bytes)))
     }
 
     /// The values of a key, as far as its bytes tell them.
@@ -128,6 +139,22 @@ impl<'a> Names<'a> {
         })
     }
 
+    /// The primary key's values where the row has any version, else the bytes.
+    fn row_name(&self, table: &Table, key: Key, bytes: &[u8]) -> String {
+        if table.clustered.is_empty() {
+            return bytes
+                .last_chunk::<8>()
+                .map_or_else(|| hex(bytes), |number| u64::from_be_bytes(*number).to_string());
+        }
+        match self.world.db.store.any_value(key) {
+            Some(value) => {
+                let name = show(&literal(self.world, value));
+                self.later.get(&key.0).map_or(name.clone(), |later| format!("{name}~{later}"))
+            }
+            None => hex(bytes),
+        }
+    }
+
     fn cell(&self, row: u32, cell: u32) -> String {
         let whole = self.key(Key(row));
         let relation = self.world.db.store.at(Key(row)).and_then(|(space, _)| self.relations.get(&space));
@@ -141,21 +168,6 @@ impl<'a> Names<'a> {
             Some(column) => format!("{whole}.{column}"),
             None => format!("{whole}.{cell}"),
         }
-    }
-}
-
-/// The primary key's values where the row has any version, else the bytes.
-fn row_name(world: &World<'_>, table: &Table, key: Key, bytes: &[u8]) -> String {
-    if table.clustered.is_empty() {
-        return bytes.last_chunk::<8>().map_or_else(|| hex(bytes), |number| u64::from_be_bytes(*number).to_string());
-    }
-    match world.db.store.any_value(key) {
-        Some(value) => {
-            let name = show(&literal(world, value));
-            let later = world.db.again.values().find_map(|rows| rows.iter().position(|&row| row == key.0));
-            later.map_or(name.clone(), |later| format!("{name}~{}", later + 1))
-        }
-        None => hex(bytes),
     }
 }
 

@@ -562,6 +562,7 @@ impl<'a> World<'a> {
 
     /// An error if the statement was cancelled or took too long, looked at every now and then.
     pub(crate) fn check(&mut self) -> Result<()> {
+        budget::verdict()?;
         self.steps = self.steps.wrapping_add(1);
         if self.steps.is_multiple_of(256) {
             self.interrupted()?;

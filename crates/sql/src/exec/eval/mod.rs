@@ -11,6 +11,7 @@ pub(crate) use compare::{RowComparison, Verdict};
 
 use std::sync::Arc;
 
+use crate::budget::Charge;
 use crate::error::Result;
 use crate::exec::run::internal;
 use crate::exec::{Context, Run, Slot, Tuple};
@@ -89,8 +90,14 @@ impl<'p> Run<'p> {
     /// The values of several expressions.
     pub(crate) fn eval_all(&mut self, cx: &mut dyn Context, exprs: &'p [Expr], tuple: &Tuple) -> Result<Vec<Datum>> {
         let mut values = Vec::with_capacity(exprs.len());
+        // Large values count while others are made beside them.
+        let mut large = Charge::default();
         for expr in exprs {
-            values.push(self.eval(cx, expr, tuple)?);
+            let value = self.eval(cx, expr, tuple)?;
+            if value.is_large() {
+                large.add(value.weight())?;
+            }
+            values.push(value);
         }
         Ok(values)
     }

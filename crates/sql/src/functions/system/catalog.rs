@@ -386,9 +386,9 @@ fn size(_: &mut dyn Env, _: &[Datum], _: &Site<'_>) -> Result<Datum> {
 }
 
 fn pretty(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    let mut size = args.int(0)?;
+    let mut size = i128::from(args.int(0)?);
     let mut unit = "bytes";
-    for next in ["kB", "MB", "GB", "TB"] {
+    for next in ["kB", "MB", "GB", "TB", "PB"] {
         if size.unsigned_abs() < 10 * 1024 {
             break;
         }

@@ -3,7 +3,7 @@
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::args::{Args, invalid_parameter};
 use crate::functions::define::f;
-use crate::functions::text::{LARGEST, fits, too_large};
+use crate::functions::text::{LONG, fits};
 use crate::functions::{Env, Function, Site};
 use crate::types::{Datum, Type as T};
 
@@ -118,12 +118,14 @@ fn reverse(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     Ok(Datum::text(args.text(0)?.chars().rev().collect::<String>()))
 }
 
-fn repeat(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+fn repeat(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     let (text, times) = (args.text(0)?, usize::try_from(args.int(1)?).unwrap_or(0));
-    match text.len().checked_mul(times) {
-        Some(length) if length <= LARGEST => Ok(Datum::text(text.repeat(times))),
-        _ => Err(too_large()),
+    let length = text.len().saturating_mul(times);
+    fits(length)?;
+    if length > LONG {
+        env.let_others_go_on();
     }
+    Ok(Datum::text(text.repeat(times)))
 }
 
 fn replace(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {

@@ -1,5 +1,6 @@
 //! Filling up and trimming.
 
+use crate::budget;
 use crate::error::Result;
 use crate::functions::args::Args;
 use crate::functions::define::f;
@@ -31,6 +32,7 @@ fn fill(args: &[Datum]) -> Result<(String, String)> {
     if length.saturating_mul(4) > LARGEST {
         return Err(too_large());
     }
+    budget::fits(length)?;
     let text: String = text.chars().take(length).collect();
     let missing = length - text.chars().count();
     let missing = if with.is_empty() { 0 } else { missing };

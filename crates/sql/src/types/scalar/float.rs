@@ -137,6 +137,10 @@ fn is_halfway(value: f64, digits: &str, width: Width) -> bool {
 
 /// As C's `%.*g` shows it.
 pub(crate) fn general(out: &mut String, value: f64, digits: i32) {
+    if !value.is_finite() {
+        out.push_str(if value.is_nan() { "NaN" } else { ["Infinity", "-Infinity"][usize::from(value < 0.0)] });
+        return;
+    }
     let rounded = format!("{:.*e}", (digits - 1) as usize, value);
     lay_out(out, &without_zeros(&rounded), digits);
 }

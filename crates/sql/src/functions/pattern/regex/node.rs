@@ -103,12 +103,14 @@ impl Node {
     pub fn concat(pieces: Vec<Node>) -> Node {
         let mut parts = Vec::new();
         let mut run: Vec<Node> = Vec::new();
+        let mut prefers = Prefers::Nothing;
         for piece in pieces {
-            let prefers = preference(&run);
             if piece.is_messy() || !agree(prefers, piece.prefers) {
                 parts.extend(Node::run(std::mem::take(&mut run)));
                 parts.push(piece);
+                prefers = Prefers::Nothing;
             } else {
+                prefers = prefers.or(piece.prefers);
                 run.push(piece);
             }
         }
