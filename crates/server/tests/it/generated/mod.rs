@@ -33,8 +33,8 @@ struct Trial {
 }
 
 impl Trial {
-    /// Runs statements, each of which is made from the seed and its number.
-    fn run(&mut self, kind: &str, seed: u64, count: usize, mut make: impl FnMut(&mut Random) -> String) {
+    /// Runs statements, made from the seed and their number.
+    fn run(&mut self, kind: &str, seed: u64, count: usize, make: impl Fn(&mut Random, usize) -> Vec<String>) {
         let mut raw = None;
         for number in 0..count {
             if number % STATEMENTS_PER_DATABASE == 0 {
@@ -43,8 +43,10 @@ impl Trial {
             let database = format!("{kind}{}", number / STATEMENTS_PER_DATABASE);
             let mut raw_now = raw.take().unwrap_or_else(|| self.connect(&database));
             let mut random = Random::new(seed ^ (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            let sql = make(&mut random).replace('\0', " ");
-            if self.try_one(&mut raw_now, &sql, &mut random, &format!("{kind} {seed}/{number}")) {
+            let name = format!("{kind} {seed}/{number}");
+            let statements = make(&mut random, number);
+            let mut each = statements.iter().map(|sql| sql.replace('\0', " "));
+            if each.all(|sql| self.try_one(&mut raw_now, &sql, &mut random, &name)) {
                 raw = Some(raw_now);
             }
         }
@@ -77,8 +79,8 @@ impl Trial {
         if took > self.slowest.0 {
             self.slowest = (took, sql.to_owned());
         }
-        let why = if answer.contains("closed") {
-            Some("lost connection".to_owned())
+        let why = if answer.ends_with("closed") {
+            Some(format!("lost connection: {answer}"))
         } else if answer.contains("E(XX000") {
             Some(answer.clone())
         } else if self.late.is_some_and(|late| took > TIMEOUT + late) {
@@ -95,7 +97,7 @@ impl Trial {
         } else {
             self.answered += 1
         }
-        if answer.contains("closed") {
+        if answer.ends_with("closed") {
             return false;
         }
         if answer.ends_with("Z(E)") || answer.ends_with("Z(T)") && random.below(4) == 0 {
@@ -135,9 +137,11 @@ fn statements_that_no_person_wrote_do_no_harm() {
     let slowest = (Duration::ZERO, String::new());
     let mut trial = Trial { address, late, failures: Vec::new(), slowest, answered: 0, refused: 0 };
     let generator = Generator::new();
-    trial.run("generated", seed, generated, |random| generator.statement(random));
+    trial.run("generated", seed, generated, |random, _| vec![generator.statement(random)]);
     let mutator = Mutator::new();
-    trial.run("mutated", seed, mutated, |random| mutator.statement(random));
+    trial.run("mutated", seed, mutated, |random, number| {
+        mutator.statements(random, number / STATEMENTS_PER_DATABASE, number)
+    });
     println!(
         "{generated} generated, {mutated} mutated of {} in the corpus: {} answered, {} refused, {} failures, slowest {:?}: {}",
         mutator.len(),

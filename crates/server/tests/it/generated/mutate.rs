@@ -29,9 +29,16 @@ impl Mutator {
         self.0.len()
     }
 
-    pub(super) fn statement(&self, random: &mut Random) -> String {
-        let mut sql = random.of(&self.0).clone();
-        for _ in 0..1 + random.below(4) {
+    /// A statement as it is, so that the tables exist that the next ones ask for, and with changes. Those of one database
+    /// come from one place of the corpus.
+    pub(super) fn statements(&self, random: &mut Random, database: usize, number: usize) -> Vec<String> {
+        let place = Random::new(database as u64).below(self.0.len()) + number;
+        let sql = self.0[place % self.0.len()].clone();
+        vec![sql.clone(), self.changed(sql, random)]
+    }
+
+    fn changed(&self, mut sql: String, random: &mut Random) -> String {
+        for _ in 0..1 + random.below(2) {
             sql = match random.below(3) {
                 0 => bytes(&sql, random),
                 1 => words(&sql, &self.0[random.below(self.0.len())], random),

@@ -96,8 +96,8 @@ pub fn timestamptz_at(instant: i64, place: &Place) -> Result<i64> {
 /// `timetz AT TIME ZONE place`, where the place has the offset that it has at `now`.
 pub fn timetz_at((micros, west): (i64, i32), place: &Place, now: i64) -> (i64, i32) {
     let east = place.offset_at(now.div_euclid(SECOND));
-    let time = micros + i64::from(west + east) * SECOND;
-    (time.rem_euclid(DAY), -east)
+    let time = micros + (i64::from(west) + i64::from(east)) * SECOND;
+    (time.rem_euclid(DAY), east.saturating_neg())
 }
 
 /// The place that an interval names as an offset from UTC: `AT TIME ZONE INTERVAL '-08:00'`.

@@ -61,10 +61,10 @@ pub fn make_interval(
     }
     let months = fit(years.checked_mul(12).and_then(|total| total.checked_add(months)))?;
     let days = fit(weeks.checked_mul(7).and_then(|total| total.checked_add(days)))?;
-    let micros = i128::from(hours) * i128::from(HOUR)
-        + i128::from(minutes) * i128::from(MINUTE)
-        + (seconds * SECOND as f64).round_ties_even() as i128;
-    let micros = i64::try_from(micros).map_err(|_| interval_out_of_range())?;
+    let whole = i128::from(hours) * i128::from(HOUR) + i128::from(minutes) * i128::from(MINUTE);
+    let fraction = (seconds * SECOND as f64).round_ties_even() as i128;
+    let micros = whole.checked_add(fraction).and_then(|micros| i64::try_from(micros).ok());
+    let micros = micros.ok_or_else(interval_out_of_range)?;
     Ok(Interval { months, days, micros })
 }
 
