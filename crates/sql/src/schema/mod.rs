@@ -137,6 +137,7 @@ fn tag_of(ddl: &Ddl) -> &'static str {
             ("ALTER", ObjectKind::Routine, "ALTER ROUTINE"),
             ("ALTER", ObjectKind::Trigger, "ALTER TRIGGER"),
             ("ALTER", ObjectKind::Database, "ALTER DATABASE"),
+            ("ALTER", ObjectKind::Collation, "ALTER COLLATION"),
             ("DROP", ObjectKind::Index, "DROP INDEX"),
             ("DROP", ObjectKind::View, "DROP VIEW"),
             ("DROP", ObjectKind::MaterializedView, "DROP MATERIALIZED VIEW"),

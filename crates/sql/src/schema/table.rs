@@ -394,6 +394,9 @@ impl World<'_> {
         if let ObjectKind::Table | ObjectKind::View | ObjectKind::Sequence | ObjectKind::Index = object {
             self.relation_or_skip(&name.name, if_exists)?;
         }
+        if object == ObjectKind::Collation {
+            self.collation_named(&name.name)?;
+        }
         let _ = parts(&name.name)?;
         Ok(())
     }

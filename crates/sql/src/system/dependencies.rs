@@ -116,6 +116,16 @@ pub(super) fn descriptions(world: &mut World<'_>, filler: &mut Filler) {
         ("classoid", oid(PG_EXTENSION)),
         ("description", text("PL/pgSQL procedural language")),
     ]);
+    for installed in world.catalog.extensions.values() {
+        let about = extension::find(&installed.name).map_or("", |known| known.comment);
+        if !world.catalog.comments.contains_key(&(PG_EXTENSION, installed.oid, 0)) {
+            filler.row(&[
+                ("objoid", oid(installed.oid)),
+                ("classoid", oid(PG_EXTENSION)),
+                ("description", text(about)),
+            ]);
+        }
+    }
     for ((class, object, column), comment) in &world.catalog.comments {
         filler.row(&[
             ("objoid", oid(*object)),

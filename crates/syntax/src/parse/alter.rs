@@ -242,7 +242,8 @@ impl Cursor<'_> {
             | ObjectKind::Function
             | ObjectKind::Procedure
             | ObjectKind::Routine
-            | ObjectKind::Type => self.alter_object(object)?,
+            | ObjectKind::Type
+            | ObjectKind::Collation => self.alter_object(object)?,
             _ => return Err(SqlError::unsupported(format!("ALTER {}", self.text_of(start).to_uppercase()))),
         };
         Ok(schema(ddl))
@@ -291,6 +292,7 @@ impl Cursor<'_> {
                 self.accept_word(K::Restrict);
                 Ok(Ddl::AlterFunction { object, name, options })
             }
+            ObjectKind::Collation => Err(SqlError::unsupported("this form of ALTER COLLATION")),
             ObjectKind::Trigger | ObjectKind::Schema => Err(self.unexpected()),
             _ => {
                 let actions = self.list(Self::table_action)?;
