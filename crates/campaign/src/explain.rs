@@ -21,20 +21,18 @@ pub struct Explained {
 }
 
 /// Explains a run: by the first database whose transactions are not serializable.
+///
+/// Constraints order commits, too, and a cycle may rest on that order alone. Then the statement that a constraint refused
+/// says more to its reader than the cycle, so such cycles are looked for only where no statement was refused.
 pub fn explain(seen: &[Seen]) -> Explained {
-    let whys = seen.iter().map(|seen| (seen, violated(&seen.recording.history)));
-    let mut doubtful = None;
-    for (seen, outcome) in whys {
-        match outcome {
-            Judged::Violated(violation) => return with_violation(seen, &violation),
-            Judged::Unknown(limit) => doubtful = Some((seen, limit)),
-            Judged::Holds => {}
-        }
-    }
-    if let Some((seen, limit)) = doubtful {
-        return without(seen, Why::Unknown(limit));
-    }
     let refusing = seen.iter().find(|seen| !refusals(&seen.recording).is_empty());
+    let explained = match (first_violation(seen, History::without_constraint_orders), refusing) {
+        (None, None) => first_violation(seen, History::clone),
+        (explained, _) => explained,
+    };
+    if let Some(explained) = explained {
+        return explained;
+    }
     let busiest = refusing.or_else(|| seen.iter().max_by_key(|seen| seen.recording.statements.len()));
     match busiest {
         None => Explained { database: String::new(), statements: Vec::new(), why: Why::Serializable },
@@ -43,6 +41,19 @@ pub fn explain(seen: &[Seen]) -> Explained {
             some => without(seen, Why::Refused(some)),
         },
     }
+}
+
+/// The first violation in what `view` shows of the databases' histories, or else the limit that left a verdict open.
+fn first_violation(seen: &[Seen], view: impl Fn(&History) -> History) -> Option<Explained> {
+    let mut doubtful = None;
+    for seen in seen {
+        match violated(&view(&seen.recording.history)) {
+            Judged::Violated(violation) => return Some(with_violation(seen, &violation)),
+            Judged::Unknown(limit) => doubtful = Some((seen, limit)),
+            Judged::Holds => {}
+        }
+    }
+    doubtful.map(|(seen, limit)| without(seen, Why::Unknown(limit)))
 }
 
 enum Judged {

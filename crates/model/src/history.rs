@@ -298,6 +298,12 @@ impl History {
         keys
     }
 
+    /// The same history, without what constraints say about the commit order.
+    #[must_use]
+    pub fn without_constraint_orders(&self) -> History {
+        History { constraint_orders: Vec::new(), ..self.clone() }
+    }
+
     /// The pairs of transactions that constraints put in order, where the recorder knows it.
     pub fn constraint_orders(&self) -> &[ConstraintOrder] {
         &self.constraint_orders

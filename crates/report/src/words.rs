@@ -56,11 +56,17 @@ fn recorded(history: &History, edge: &Edge, from: &str, to: &str) -> String {
             ),
             _ => format!("the history says that {to} wrote {} after {from}", key_name(history, key)),
         },
-        EdgeKind::Constraint(key) => match write_of(history, edge.from, key) {
-            Some(write) => {
+        EdgeKind::Constraint(key) => match (write_of(history, edge.from, key), write_of(history, edge.to, key)) {
+            (Some(write), _) => {
                 format!("a constraint of {to} was evaluated after {from} had written {}", pair(history, write))
             }
-            None => format!("{to} wrote {} after a constraint of {from} had looked at it", key_name(history, key)),
+            (None, Some(write)) => {
+                format!("{to} wrote {} after a constraint of {from} had looked at it", pair(history, write))
+            }
+            // A part of a history keeps the order without the write.
+            (None, None) => {
+                format!("a constraint that looked at {} orders {from} before {to}", key_name(history, key))
+            }
         },
         EdgeKind::Rw(key) => {
             format!("the history says that {from} read {} before {to} wrote it", key_name(history, key))
