@@ -91,7 +91,7 @@ impl Arena {
     /// How many statements there were, how many refusals because of concurrency, and what was not supported.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        for (_, entry) in self.running.databases().all() {
+        for (_, entry) in self.running.databases().of_run() {
             counts.held += entry.scheduler.turns().held;
             entry.database.visit_answers(|answer| {
                 counts.statements += 1;
@@ -121,7 +121,7 @@ impl Arena {
 
     /// What happened, in the databases that were used.
     pub fn seen(&self) -> Vec<Seen> {
-        let used = self.running.databases().all().into_iter().map(|(database, entry)| {
+        let used = self.running.databases().of_run().into_iter().map(|(database, entry)| {
             let (recording, turns) = (entry.database.recording(), entry.scheduler.turns());
             Seen { database, recording, turns }
         });

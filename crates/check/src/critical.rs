@@ -38,6 +38,9 @@ pub enum Robustness {
     Outside,
     /// It could not be decided.
     Unknown(Limit),
+    /// It is an execution of the level, and constraints ordered some of its commits. The criteria know dependencies of reads
+    /// and writes only, so they do not decide it.
+    OrderedByConstraints,
     /// There are too many transactions to look at all their orders; the execution itself is serializable.
     TooMany(usize),
 }
@@ -62,6 +65,9 @@ impl Checker<'_> {
             Outcome::Holds(Justification::CommitOrder { order, .. }) => order,
             Outcome::Holds(Justification::ReadsOnly) => Vec::new(),
         };
+        if !self.facts().constraint_orders.is_empty() {
+            return Robustness::OrderedByConstraints;
+        }
         // Without a circle it is serializable (Lemma 3); with one, another order of versions may have none.
         if !is_acyclic(self.facts(), &order) {
             match self.check(Scope::Level(Level::Ser)).outcome {

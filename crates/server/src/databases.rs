@@ -24,6 +24,8 @@ pub struct Databases {
     making: Mutex<()>,
     /// The run that is on, if there are runs.
     run: Mutex<Option<RunSetup>>,
+    /// The databases that clients of this run have dropped.
+    dropped: Mutex<Vec<(String, Arc<Entry>)>>,
 }
 
 /// How a run begins, in every database.
@@ -115,6 +117,7 @@ impl Databases {
             by_name: Mutex::default(),
             making: Mutex::default(),
             run: Mutex::default(),
+            dropped: Mutex::default(),
         }
     }
 
@@ -168,6 +171,7 @@ impl Databases {
     /// connected.
     pub fn begin_run(&self, setup: RunSetup) -> Result<()> {
         let is_first = self.run.lock().unwrap_or_else(PoisonError::into_inner).replace(setup.clone()).is_none();
+        self.dropped.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let mut by_name = self.lock();
         by_name.retain(|_, entry| !entry.is_made_by_client);
         for (name, entry) in by_name.iter() {
@@ -179,9 +183,12 @@ impl Databases {
         Ok(())
     }
 
-    /// The databases with their names.
-    pub fn all(&self) -> Vec<(String, Arc<Entry>)> {
-        self.lock().iter().map(|(name, entry)| (name.clone(), Arc::clone(entry))).collect()
+    /// The databases that the run has used, those that its clients have dropped again included: what a test did in the
+    /// database that it made for itself is what it has to be judged by.
+    pub fn of_run(&self) -> Vec<(String, Arc<Entry>)> {
+        let mut used = self.dropped.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        used.extend(self.lock().iter().map(|(name, entry)| (name.clone(), Arc::clone(entry))));
+        used
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Entry>>> {
@@ -237,7 +244,13 @@ impl Cluster for Databases {
     }
 
     fn drop(&self, name: &str) -> Result<()> {
-        self.take(name).map(drop)
+        let entry = self.take(name)?;
+        let is_run = self.run.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        let mut dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_run && dropped.len() < self.most {
+            dropped.push((name.to_owned(), entry));
+        }
+        Ok(())
     }
 
     fn rename(&self, name: &str, to: &str) -> Result<()> {

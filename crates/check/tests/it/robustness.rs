@@ -28,6 +28,7 @@ fn text(history: &History, level: Level) -> String {
         Robustness::Outside => "outside".to_owned(),
         Robustness::Unknown(limit) => format!("unknown {limit:?}"),
         Robustness::TooMany(most) => format!("unknown, more than {most}"),
+        Robustness::OrderedByConstraints => "unknown, constraints ordered commits".to_owned(),
     }
 }
 
@@ -147,6 +148,9 @@ proptest! {
                 }
                 Robustness::Robust | Robustness::Possible(_) => {
                     prop_assert!(inside && serializable, "{}\n{}", level, history);
+                }
+                Robustness::OrderedByConstraints => {
+                    prop_assert!(inside && !history.constraint_orders().is_empty(), "{}\n{}", level, history);
                 }
                 other => prop_assert!(false, "{:?}", other),
             }

@@ -142,10 +142,6 @@ impl<'a> Binder<'a> {
 
     /// The error, with the place of something.
     fn at(&self, span: Span, error: SqlError) -> SqlError {
-        let position = span.position as usize;
-        match error.fields().position {
-            None if position > 0 => error.at(position),
-            _ => error,
-        }
+        span.locate(error)
     }
 }

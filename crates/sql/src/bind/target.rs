@@ -88,7 +88,7 @@ impl Binder<'_> {
             [table] => (None, fold(table)),
             [schema, table] => (Some(fold(schema)), fold(table)),
             [other, schema, table] if fold(other) == self.database() => (Some(fold(schema)), fold(table)),
-            [_, _, _] => return Err(cross_database(&name.to_string())),
+            [_, _, _] => return Err(self.at(name.span(), cross_database(&name.to_string()))),
             _ => return Err(SqlError::syntax("improper qualified name (too many dotted names)")),
         };
         if let Some((item, up)) = self.find_item(schema.as_deref(), &table)? {

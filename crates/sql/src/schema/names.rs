@@ -38,7 +38,7 @@ impl World<'_> {
 
     /// The schema and name of an object that is to be made.
     pub(super) fn place(&mut self, name: &ObjectName, temporary: bool) -> Result<(Oid, Arc<str>)> {
-        let (schema, name) = self.parts_here(name)?;
+        let (schema, name) = self.parts_here(name).map_err(|error| name.span().locate(error))?;
         let oid = match schema {
             Some(schema) if &*schema == "pg_temp" => self.temporary_schema()?,
             Some(_) if temporary => {

@@ -80,13 +80,17 @@ impl Cursor<'_> {
                 self.option_value()?;
                 continue;
             }
+            let start = self.peek();
             let option = self.folded_label()?;
             let value = self.option_value()?;
             match option.as_str() {
                 "template" => template = value,
                 "encoding" => check_encoding(value.as_deref())?,
                 known if OPTIONS.contains(&known) => {}
-                _ => return Err(SqlError::syntax(format!("option \"{option}\" not recognized"))),
+                _ => {
+                    let error = SqlError::syntax(format!("option \"{option}\" not recognized"));
+                    return Err(error.at(start.position as usize));
+                }
             }
         }
         Ok(Statement::Database(DatabaseChange::Create { name, template }))

@@ -65,7 +65,10 @@ fn ending_of(robustness: &Robustness) -> Ending {
     match robustness {
         Robustness::Robust => Ending::Holds,
         Robustness::Critical(..) | Robustness::Outside => Ending::Violated,
-        Robustness::Possible(_) | Robustness::Unknown(_) | Robustness::TooMany(_) => Ending::Unknown,
+        Robustness::Possible(_)
+        | Robustness::Unknown(_)
+        | Robustness::OrderedByConstraints
+        | Robustness::TooMany(_) => Ending::Unknown,
     }
 }
 
@@ -81,6 +84,9 @@ fn words(history: &History, level: Level, robustness: &Robustness) -> (&'static 
         Robustness::Outside => ("outside", format!("not a run of {level}")),
         Robustness::TooMany(most) => {
             ("unknown", format!("serializable here; other orders are tried for up to {most} transactions"))
+        }
+        Robustness::OrderedByConstraints => {
+            ("unknown", "constraints ordered commits here, and the criteria are about reads and writes only".to_owned())
         }
         Robustness::Unknown(limit) => ("unknown", limit.to_string()),
     }

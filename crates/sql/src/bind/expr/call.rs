@@ -39,7 +39,9 @@ impl<'e> Parsed<'e> {
             [name] => (name, None),
             [schema, name] => (name, Some(fold(schema).into_owned())),
             [other, schema, name] if fold(other) == database => (name, Some(fold(schema).into_owned())),
-            [_, _, _] => return Err(cross_database(&function.name.to_string())),
+            [_, _, _] => {
+                return Err(function.name.span().locate(cross_database(&function.name.to_string())));
+            }
             _ => return Err(SqlError::syntax("improper qualified name (too many dotted names)")),
         };
         let mut parsed = Parsed {

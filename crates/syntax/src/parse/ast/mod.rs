@@ -30,6 +30,8 @@ pub use query::{
 };
 pub use types::{DataType, IntervalFields};
 
+use crate::error::SqlError;
+
 /// A query or a change of rows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Statement {
@@ -57,6 +59,15 @@ impl Span {
     /// Nowhere in the text.
     pub const fn empty() -> Span {
         Span { position: 0 }
+    }
+
+    /// The error, at this place unless it has one already.
+    #[must_use]
+    pub fn locate(self, error: SqlError) -> SqlError {
+        match error.fields().position {
+            None if self.position > 0 => error.at(self.position as usize),
+            _ => error,
+        }
     }
 
     /// This place, or the other one if this is none.
