@@ -162,8 +162,9 @@ impl<V: Clone> Store<V> {
     /// because of transactions that commit after it began.** Without it the bare level would allow the same stale snapshot,
     /// and with it the same refusal, for ever. With it each commit refuses each session at most once, so that of `n`
     /// transactions in `s` sessions no more than `n * s` tries are refused, and one more for each transaction that began with
-    /// a stale snapshot. Whoever reports a refusal to a client calls this, whether the store or the caller's own locks and
-    /// constraints have refused.
+    /// a stale snapshot. The front doors call this when they report a refusal to a client, whether the store or their own
+    /// locks and constraints have refused. The store does not do it by itself, since exploration has to show all that the
+    /// bare level allows after a refusal.
     pub fn sees_all_next(&mut self, session: SessionId) {
         self.engine.sessions[session.0 as usize].sees_all_next = true;
     }
@@ -278,7 +279,6 @@ impl<V: Clone> Store<V> {
     /// The transaction is refused as a whole.
     fn refuse_all(&mut self, txn: Txn, conflict: Conflict, moment: Moment) -> Error {
         let refusal = self.refusal(txn, conflict, moment);
-        self.sees_all_next(SessionId(self.engine.txn(txn).session));
         self.engine.roll_back(txn, State::Refused);
         self.end(txn);
         refusal

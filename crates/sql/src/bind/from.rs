@@ -232,7 +232,7 @@ impl<'a> Binder<'a> {
     fn table_factor(&mut self, factor: &TableFactor) -> Result<From<'a>> {
         match factor {
             TableFactor::Table { name, alias } => {
-                let qualified = qualified(name, self.database())?;
+                let qualified = qualified(name, self.database()).map_err(|error| self.at(name.span(), error))?;
                 let located = |binder: &Self, error| binder.at(name.span(), error);
                 let from = self.named_from(&qualified).map_err(|error| located(self, error))?;
                 let mut from = aliased(from, alias.as_ref())?;

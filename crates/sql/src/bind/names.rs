@@ -61,9 +61,8 @@ impl Qualified<'_> {
 pub fn qualified<'n>(name: &'n ObjectName, database: &str) -> Result<Qualified<'n>> {
     match name.0.as_slice() {
         [name] => Ok(Qualified { schema: None, name: fold(name) }),
-        [other, schema, last] if fold(other) != database => {
-            let error = cross_database(&format!("\"{}.{}.{}\"", fold(other), fold(schema), fold(last)));
-            Err(name.span().locate(error))
+        [other, schema, name] if fold(other) != database => {
+            Err(cross_database(&format!("\"{}.{}.{}\"", fold(other), fold(schema), fold(name))))
         }
         [schema, name] | [_, schema, name] => Ok(Qualified { schema: Some(fold(schema)), name: fold(name) }),
         _ => {

@@ -38,10 +38,12 @@ impl World<'_> {
 
 impl SessionState {
     /// A client that is told to try again will not be refused for the same reason: see [`skew_store::Store::sees_all_next`].
+    /// Exploration leaves this out, because it shows all that the level allows.
     pub(crate) fn note_refusal(&self, state: &mut State, error: &SqlError) {
-        if [SqlState::SERIALIZATION_FAILURE, SqlState::DEADLOCK_DETECTED]
-            .iter()
-            .any(|code| code.0 == error.fields().code)
+        if !state.choice.is_guided()
+            && [SqlState::SERIALIZATION_FAILURE, SqlState::DEADLOCK_DETECTED]
+                .iter()
+                .any(|code| code.0 == error.fields().code)
         {
             state.store.sees_all_next(self.identity.session);
         }

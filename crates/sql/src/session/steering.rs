@@ -80,6 +80,11 @@ impl Steering {
         self.plan = Some(plan.iter().map(|stale| (stale.place, stale.back)).collect());
     }
 
+    /// Whether a run is made by plan, as exploration does.
+    pub(crate) fn is_guided(&self) -> bool {
+        self.guide.is_some()
+    }
+
     /// The guide answers from now on.
     pub(crate) fn be_guided(&mut self, guide: Arc<Mutex<Guide>>) {
         self.guide = Some(guide);

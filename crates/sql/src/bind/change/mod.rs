@@ -93,7 +93,8 @@ impl<'a> Binder<'a> {
     }
 
     fn changed(&mut self, name: &ast::ObjectName, doing: Option<Doing>) -> Result<Target<'a>> {
-        if let (Some(doing), Ok(Found::Relation(relation))) = (doing, self.relation(&qualified(name, self.database())?))
+        let named = qualified(name, self.database()).map_err(|error| self.at(name.span(), error))?;
+        if let (Some(doing), Ok(Found::Relation(relation))) = (doing, self.relation(&named))
             && let RelationKind::View(view) = &relation.kind
             && view.materialized.is_none()
         {
