@@ -13,7 +13,7 @@ use skew_sql::error::SqlError;
 use skew_sql::explore::{Behaviour, Client, Explored, Limits, explore, explore_interleaved};
 use skew_sql::script::Script;
 use skew_sql::session::clock::STEADY;
-use skew_sql::session::transaction::Isolation;
+use skew_sql::session::transaction::{Isolation, level_by_name};
 use skew_sql::session::{ChoiceKind, Client as Connected, Database, Granularity, Options};
 use skew_store::Recency;
 
@@ -217,7 +217,7 @@ fn explored(
             };
             (program.level, program.isolation) = match *asked {
                 Asked::Level(level) => (Some(level), None),
-                Asked::Isolation(isolation) => (Some(isolation.level_by_name()), Some(isolation)),
+                Asked::Isolation(isolation) => (Some(level_by_name(isolation)), Some(isolation)),
             };
         }
         Ok((database, app))

@@ -10,12 +10,12 @@ use skew_store::Reads;
 use crate::budget::{Grant, Wish};
 use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::Settings;
+use crate::functions::{Ready, Settings};
 use crate::session::cursors::Cursor;
 use crate::session::database::{Activity, Database, Mailbox, State};
 use crate::session::prepare::SeenPath;
-use crate::session::settings::{self, Defaults, Ready};
-use crate::session::transaction::{Block, Identity, Isolation, Transaction};
+use crate::session::settings::{self, Defaults};
+use crate::session::transaction::{Block, Identity, Isolation, Transaction, level};
 use crate::session::{Client, Message, Prepared, Status, clock};
 use crate::storage::table::BoundTables;
 use crate::types::Datum;
@@ -162,7 +162,7 @@ impl SessionState {
         let began = self.begin_time();
         self.transaction = Some(Transaction {
             id: None,
-            level: isolation.level(&state.options),
+            level: level(isolation, &state.options),
             block,
             failed: false,
             isolation,

@@ -21,7 +21,7 @@ use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Env;
 use crate::session::database::{Counters, Database, SequenceState, State};
-use crate::session::transaction::{Isolation, store_error};
+use crate::session::transaction::{Isolation, level_by_name, store_error};
 use crate::storage::World;
 use crate::storage::locks::Owner;
 use crate::types::Datum;
@@ -90,7 +90,7 @@ pub fn parse_level(name: &str) -> Result<Option<Level>> {
         return Ok(None);
     }
     if let Some(isolation) = Isolation::named(&lower) {
-        return Ok(Some(isolation.level_by_name()));
+        return Ok(Some(level_by_name(isolation)));
     }
     lower.parse::<Level>().map(Some).map_err(|_| {
         let message = format!("\"{name}\" is not an isolation level");

@@ -3,56 +3,25 @@
 use std::sync::Arc;
 
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::Settings;
+use crate::functions::{Ready, Settings};
 use crate::session::parameters::{self, Kind, Parameter, find, invalid};
 use crate::session::transaction::Isolation;
 
-/// Settings that every statement asks for, read once when they are set.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ready {
-    /// In milliseconds; 0: none.
-    pub(crate) statement_timeout: u64,
-    pub(crate) lock_timeout: u64,
-    pub(crate) idle_in_transaction_timeout: u64,
-    pub(crate) idle_session_timeout: u64,
-    pub(crate) deadlock_timeout: u64,
-    pub(crate) isolation: Isolation,
-    pub(crate) read_only: bool,
-    pub(crate) deferrable: bool,
-}
-
-impl Default for Ready {
-    fn default() -> Ready {
-        let isolation = Isolation::ReadCommitted;
-        Ready {
-            statement_timeout: 0,
-            lock_timeout: 0,
-            idle_in_transaction_timeout: 0,
-            idle_session_timeout: 0,
-            deadlock_timeout: 1000,
-            isolation,
-            read_only: false,
-            deferrable: false,
+/// Reads a setting that every statement asks for.
+fn keep_ready(ready: &mut Ready, name: &str, value: &str) {
+    let time = || milliseconds(value).map_or(0, |time| time.max(0).unsigned_abs());
+    match name {
+        "statement_timeout" => ready.statement_timeout = time(),
+        "lock_timeout" => ready.lock_timeout = time(),
+        "idle_in_transaction_session_timeout" => ready.idle_in_transaction_timeout = time(),
+        "idle_session_timeout" => ready.idle_session_timeout = time(),
+        "deadlock_timeout" => ready.deadlock_timeout = time(),
+        "default_transaction_isolation" => {
+            ready.isolation = Isolation::named(value).unwrap_or(Isolation::ReadCommitted);
         }
-    }
-}
-
-impl Ready {
-    fn set(&mut self, name: &str, value: &str) {
-        let time = || milliseconds(value).map_or(0, |time| time.max(0).unsigned_abs());
-        match name {
-            "statement_timeout" => self.statement_timeout = time(),
-            "lock_timeout" => self.lock_timeout = time(),
-            "idle_in_transaction_session_timeout" => self.idle_in_transaction_timeout = time(),
-            "idle_session_timeout" => self.idle_session_timeout = time(),
-            "deadlock_timeout" => self.deadlock_timeout = time(),
-            "default_transaction_isolation" => {
-                self.isolation = Isolation::named(value).unwrap_or(Isolation::ReadCommitted);
-            }
-            "default_transaction_read_only" => self.read_only = value == "on",
-            "default_transaction_deferrable" => self.deferrable = value == "on",
-            _ => {}
-        }
+        "default_transaction_read_only" => ready.read_only = value == "on",
+        "default_transaction_deferrable" => ready.deferrable = value == "on",
+        _ => {}
     }
 }
 
@@ -99,7 +68,7 @@ fn store(settings: &mut Settings, name: &str, value: String) {
         "bytea_output" => settings.bytea_output = value,
         "search_path" => settings.search_path = split_list(&value),
         _ => {
-            settings.ready.set(name, &value);
+            keep_ready(&mut settings.ready, name, &value);
             settings.others.insert(name.to_lowercase(), value);
         }
     }

@@ -10,12 +10,12 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::exec::Run;
 use crate::functions::Env;
 use crate::ir::{Change, Output, Plan, Query};
-use crate::parse::statement::{Discard, Isolation as Named, Set, Statement, TableLock, TransactionMode};
+use crate::parse::statement::{Discard, Set, Statement, TableLock, TransactionMode};
 use crate::session::connection::Connection;
 use crate::session::cursors::Cursor;
 use crate::session::prepare::innermost;
 use crate::session::settings;
-use crate::session::transaction::{Block, Isolation, Transaction};
+use crate::session::transaction::{Block, Isolation, Transaction, level};
 use crate::session::{ChoiceKind, Outcome, Prepared, describe};
 use crate::storage::World;
 use crate::storage::locks::{Duration, Mode, Resource, TableMode};
@@ -298,8 +298,8 @@ impl World<'_> {
         let transaction = self.session.transaction(&self.db);
         for mode in modes {
             match mode {
-                TransactionMode::Isolation(named) => {
-                    let isolation = isolation(*named);
+                TransactionMode::Isolation(isolation) => {
+                    let isolation = *isolation;
                     if transaction.isolation != isolation {
                         too_late(
                             transaction.id.is_some(),
@@ -309,7 +309,7 @@ impl World<'_> {
                         too_late(!transaction.savepoints.is_empty(), message)?;
                     }
                     transaction.isolation = isolation;
-                    transaction.level = isolation.level(&options);
+                    transaction.level = level(isolation, &options);
                 }
                 TransactionMode::ReadOnly => transaction.read_only = true,
                 TransactionMode::ReadWrite => {
@@ -335,7 +335,7 @@ impl World<'_> {
     fn set_characteristics(&mut self, modes: &[TransactionMode]) -> Result<Outcome> {
         for mode in modes {
             let (name, value) = match mode {
-                TransactionMode::Isolation(named) => ("default_transaction_isolation", isolation(*named).name()),
+                TransactionMode::Isolation(named) => ("default_transaction_isolation", named.name()),
                 TransactionMode::ReadOnly => ("default_transaction_read_only", "on"),
                 TransactionMode::ReadWrite => ("default_transaction_read_only", "off"),
                 TransactionMode::Deferrable(true) => ("default_transaction_deferrable", "on"),
@@ -372,7 +372,7 @@ impl World<'_> {
 
     /// AND CHAIN: the transaction runs as the one before did.
     fn take_over(&mut self, modes: Modes) {
-        let level = modes.isolation.level(&self.db.options);
+        let level = level(modes.isolation, &self.db.options);
         if let Some(transaction) = &mut self.session.transaction {
             (transaction.isolation, transaction.level) = (modes.isolation, level);
             (transaction.read_only, transaction.deferrable) = (modes.read_only, modes.deferrable);
@@ -636,15 +636,6 @@ impl Modes {
 /// An error if the transaction has come too far for what SET TRANSACTION says.
 fn too_late(is_late: bool, message: &str) -> Result<()> {
     if is_late { Err(SqlError::new(SqlState::ACTIVE_SQL_TRANSACTION, message)) } else { Ok(()) }
-}
-
-fn isolation(named: Named) -> Isolation {
-    match named {
-        Named::ReadUncommitted => Isolation::ReadUncommitted,
-        Named::ReadCommitted => Isolation::ReadCommitted,
-        Named::RepeatableRead => Isolation::RepeatableRead,
-        Named::Serializable => Isolation::Serializable,
-    }
 }
 
 fn table_mode(mode: TableLock) -> TableMode {

@@ -7,6 +7,8 @@ use skew_model::{Level, SessionId, TxnId};
 use skew_store::{Error as StoreError, Mark, Reads, Refusal};
 
 use crate::catalog::{Catalog, Oid};
+pub use crate::parse::statement::Isolation;
+
 use crate::change::foreign_keys::Deferred;
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Settings;
@@ -15,50 +17,17 @@ use crate::session::conflict::{concurrent_update, dependencies};
 use crate::session::database::{Held, State};
 use crate::storage::locks::{LockMark, Owner};
 
-/// An isolation level by its SQL name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
-pub enum Isolation {
-    ReadUncommitted,
-    ReadCommitted,
-    RepeatableRead,
-    Serializable,
+/// At which level a transaction runs. PostgreSQL's READ UNCOMMITTED is its READ COMMITTED.
+pub(crate) fn level(isolation: Isolation, options: &Options) -> Level {
+    options.level.unwrap_or(level_by_name(isolation))
 }
 
-impl Isolation {
-    /// The level with this name, in any spelling: `REPEATABLE READ`, `repeatable-read`.
-    pub fn named(name: &str) -> Option<Isolation> {
-        Some(match name.to_lowercase().replace(['-', '_'], " ").as_str() {
-            "read uncommitted" => Isolation::ReadUncommitted,
-            "read committed" => Isolation::ReadCommitted,
-            "repeatable read" => Isolation::RepeatableRead,
-            "serializable" => Isolation::Serializable,
-            _ => return None,
-        })
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Isolation::ReadUncommitted => "read uncommitted",
-            Isolation::ReadCommitted => "read committed",
-            Isolation::RepeatableRead => "repeatable read",
-            Isolation::Serializable => "serializable",
-        }
-    }
-
-    /// At which level it runs. PostgreSQL's READ UNCOMMITTED is its READ COMMITTED.
-    pub(crate) fn level(self, options: &Options) -> Level {
-        options.level.unwrap_or(self.level_by_name())
-    }
-
-    /// The definition that comes closest to what PostgreSQL calls by this name.
-    pub fn level_by_name(self) -> Level {
-        match self {
-            Isolation::ReadUncommitted | Isolation::ReadCommitted => Level::Mvrc,
-            Isolation::RepeatableRead => Level::Si,
-            Isolation::Serializable => Level::Ser,
-        }
+/// The definition that comes closest to what PostgreSQL calls by this name.
+pub fn level_by_name(isolation: Isolation) -> Level {
+    match isolation {
+        Isolation::ReadUncommitted | Isolation::ReadCommitted => Level::Mvrc,
+        Isolation::RepeatableRead => Level::Si,
+        Isolation::Serializable => Level::Ser,
     }
 }
 

@@ -160,6 +160,29 @@ pub enum Isolation {
     Serializable,
 }
 
+impl Isolation {
+    /// The level with this name, in any spelling: `REPEATABLE READ`, `repeatable-read`.
+    pub fn named(name: &str) -> Option<Isolation> {
+        Some(match name.to_lowercase().replace(['-', '_'], " ").as_str() {
+            "read uncommitted" => Isolation::ReadUncommitted,
+            "read committed" => Isolation::ReadCommitted,
+            "repeatable read" => Isolation::RepeatableRead,
+            "serializable" => Isolation::Serializable,
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Isolation::ReadUncommitted => "read uncommitted",
+            Isolation::ReadCommitted => "read committed",
+            Isolation::RepeatableRead => "repeatable read",
+            Isolation::Serializable => "serializable",
+        }
+    }
+}
+
 /// SET
 #[derive(Clone, PartialEq, Debug)]
 pub struct Set {
