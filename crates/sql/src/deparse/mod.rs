@@ -8,7 +8,9 @@
 //! - `simple`: which operands need parentheses in pretty text
 //! - `query`: queries
 //! - `from`: the items of FROM
+//! - `definition`: indexes and constraints as statements
 
+pub mod definition;
 mod expr;
 mod from;
 mod query;

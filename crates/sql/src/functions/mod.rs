@@ -28,6 +28,7 @@ mod pattern;
 mod registry;
 pub mod resolve;
 mod series;
+mod settings;
 mod system;
 mod text;
 mod window;
@@ -40,9 +41,12 @@ use crate::types::json::Json;
 use crate::types::{Datum, Type, Typed, kind};
 
 pub use json::populate::with_columns;
+pub(crate) use known::numbered;
 pub use known::{function_number, operator_number};
 pub(crate) use registry::internal;
 pub use registry::{all_functions, all_operators, named, operators, skew};
+pub(crate) use settings::Ready;
+pub use settings::Settings;
 pub(crate) use text::fits;
 
 /// A built-in function or operator: one overload.
@@ -292,43 +296,4 @@ pub enum Question<'a> {
 pub enum AdvisoryKey {
     Big(i64),
     Pair(i32, i32),
-}
-
-/// The settings that change what values look like and where names are found.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The name of the database.
-    pub database: String,
-    /// TimeZone
-    pub time_zone: String,
-    /// DateStyle: output style and order, as PostgreSQL shows it (`ISO, MDY`).
-    pub date_style: String,
-    /// IntervalStyle
-    pub interval_style: String,
-    /// extra_float_digits
-    pub extra_float_digits: i32,
-    /// bytea_output
-    pub bytea_output: String,
-    /// search_path: the names as set (`"$user"` included).
-    pub search_path: Vec<String>,
-    /// standard_conforming_strings and everything else, by lower-case name, as text.
-    pub others: std::collections::BTreeMap<String, String>,
-    /// Those of the others that every statement asks for.
-    pub(crate) ready: crate::session::settings::Ready,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            database: String::new(),
-            time_zone: "UTC".to_owned(),
-            date_style: "ISO, MDY".to_owned(),
-            interval_style: "postgres".to_owned(),
-            extra_float_digits: 1,
-            bytea_output: "hex".to_owned(),
-            search_path: vec!["$user".to_owned(), "public".to_owned()],
-            others: std::collections::BTreeMap::new(),
-            ready: crate::session::settings::Ready::default(),
-        }
-    }
 }

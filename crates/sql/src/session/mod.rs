@@ -5,7 +5,7 @@
 //! - [`connection`]: what belongs to one client; `settings`: SET and SHOW, `parameters`: of what
 //! - [`transaction`], `ending`: blocks, savepoints, commit and rollback
 //! - `prepare`, `shapes`, `describe`, `statement`, `named`, `changes`: text → plan → outcome
-//! - `binding`: where the session meets the binder
+//! - `binding`: where the session meets the binder; `context`: the statement as the executor and functions see it
 //! - `values`: parameters and results as the wire carries them
 //! - `cursors`, `copy`, `temporary`, `clock`: what their names say
 //! - [`control`]: the schema `skew`; `history`: what transactions have done; [`recording`]: a run with its statements
@@ -16,6 +16,7 @@ pub(crate) mod choices;
 pub mod clock;
 pub(crate) mod conflict;
 pub mod connection;
+mod context;
 pub mod control;
 pub(crate) mod copy;
 pub(crate) mod cursors;

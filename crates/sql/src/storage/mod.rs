@@ -16,13 +16,12 @@
 //! - `versions`: `xmin` and `xmax`
 
 mod again;
-pub(crate) mod context;
 pub mod locks;
 pub(crate) mod look;
 pub(crate) mod rows;
 pub(crate) mod serializable;
 pub(crate) mod table;
-mod versions;
+pub(crate) mod versions;
 pub(crate) mod world;
 pub(crate) mod write;
 

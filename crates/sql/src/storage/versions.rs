@@ -18,7 +18,7 @@ pub(crate) fn transaction_number(txn: TxnId) -> Datum {
 impl World<'_> {
     /// `xmin`: the last transaction that has written a cell of the row, of those that the statement sees. The whole row is
     /// read by this.
-    pub(super) fn writer_of_row(&mut self, row: RowRef) -> Result<Datum> {
+    pub(crate) fn writer_of_row(&mut self, row: RowRef) -> Result<Datum> {
         let txn = self.txn()?;
         let mut writer = None;
         for key in self.keys_of(row)? {
@@ -30,7 +30,7 @@ impl World<'_> {
     }
 
     /// `xmax`: the transaction itself if it has locked the row, else one that is about to change it, else 0.
-    pub(super) fn locker_of_row(&mut self, row: RowRef) -> Result<Datum> {
+    pub(crate) fn locker_of_row(&mut self, row: RowRef) -> Result<Datum> {
         let txn = self.txn()?;
         let locked = self.session.transaction.as_ref().is_some_and(|own| own.locked_rows.contains(&row.key));
         if locked {

@@ -11,8 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::catalog::Oid;
 use crate::error::Result;
 use crate::functions::Env;
-use crate::system::SystemTable;
-use crate::system::fill::nothing;
+use crate::system::{SystemTable, nothing};
 use crate::types::{ArrayValue, Datum, Type, text};
 
 /// Lists the files.
@@ -135,7 +134,7 @@ impl Initial {
     }
 
     /// The rows as those of a system table.
-    pub(super) fn values(&'static self, table: &SystemTable, env: &dyn Env) -> Result<&'static [Arc<[Datum]>]> {
+    pub(crate) fn values(&'static self, table: &SystemTable, env: &dyn Env) -> Result<&'static [Arc<[Datum]>]> {
         if let Some(values) = self.values.get() {
             return Ok(values);
         }

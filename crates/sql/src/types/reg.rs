@@ -5,9 +5,8 @@ use std::fmt::Write;
 use crate::catalog::ParameterMode::{In, InOut, Variadic};
 use crate::catalog::{INFORMATION_SCHEMA, Oid, PG_CATALOG, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::Env;
+use crate::functions::{Env, numbered};
 use crate::system::initial;
-use crate::system::routines::numbered;
 use crate::types::names::{format_type, search_path};
 use crate::types::{Type, collation, names, quote};
 

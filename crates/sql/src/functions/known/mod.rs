@@ -11,7 +11,7 @@ mod tests;
 use std::sync::LazyLock;
 
 use crate::catalog::Oid;
-use crate::functions::Function;
+use crate::functions::{Function, all_functions};
 use crate::types::Type;
 
 /// A function or operator of PostgreSQL.
@@ -89,4 +89,12 @@ pub fn function_number(function: &Function) -> Option<Oid> {
 /// The number that PostgreSQL has for an operator.
 pub fn operator_number(operator: &Function) -> Option<Oid> {
     operators(operator.name).iter().find(|known| known.args == operator.args).map(|known| known.oid)
+}
+
+/// The first number of a built-in function that PostgreSQL does not have.
+const FIRST_OWN: Oid = 9000;
+
+/// The built-in functions with their numbers.
+pub(crate) fn numbered() -> impl Iterator<Item = (Oid, &'static Function)> {
+    (FIRST_OWN..).zip(all_functions()).map(|(own, function)| (function_number(function).unwrap_or(own), function))
 }

@@ -6,12 +6,12 @@ use crate::catalog::{
     Catalog, Language, Oid, Parameter, ParameterMode, Relation, RelationKind, Returns, Trigger, TriggerTime,
     UserFunction, UserTypeKind, Volatility,
 };
+use crate::deparse::definition;
 use crate::deparse::{self, Style};
 use crate::error::{Result, SqlError};
 use crate::functions::args::Args;
 use crate::functions::define::{f, table};
 use crate::functions::{Env, Function, Site};
-use crate::system::definition;
 use crate::types::{Datum, Type as T, names, quote};
 
 /// The functions.

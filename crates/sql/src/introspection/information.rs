@@ -9,11 +9,11 @@ use crate::catalog::{
 };
 use crate::deparse::{self, Style};
 use crate::error::Result;
+use crate::introspection::fill::{Filler, int, text, yes_no};
+use crate::introspection::information_initial::{system_columns, system_relations};
+use crate::introspection::relations::all;
+use crate::introspection::views::schema_name;
 use crate::storage::World;
-use crate::system::fill::{Filler, int, text, yes_no};
-use crate::system::information_initial::{system_columns, system_relations};
-use crate::system::relations::all;
-use crate::system::views::schema_name;
 use crate::types::collation::name;
 use crate::types::{Datum, Type, Typed, builtin, kind, names};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::introspection::fill::{Filler, int, text, yes_no};
+use crate::introspection::information::{type_facts, udt};
 use crate::storage::World;
-use crate::system::fill::{Filler, int, text, yes_no};
-use crate::system::information::{type_facts, udt};
 use crate::system::initial;
 use crate::types::{Type, Typed};
 

@@ -2,9 +2,9 @@
 
 use crate::catalog::{Action, RelationKind, Timing, Trigger, TriggerTime, UserTypeKind};
 use crate::deparse::{self, Style};
+use crate::introspection::fill::{Filler, array, int, oid, text, yes};
+use crate::introspection::relations::all;
 use crate::storage::World;
-use crate::system::fill::{Filler, array, int, oid, text, yes};
-use crate::system::relations::all;
 use crate::types::{Datum, Type};
 
 fn attnums(columns: &[usize]) -> Datum {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::catalog::{Column, Generation, Index, IndexKeyKind, Oid, Relation, RelationKind, Table, View};
 use crate::deparse::{self, Style};
 use crate::functions::Env;
+use crate::introspection::fill::{Filler, int, oid, text, vector, yes};
 use crate::ir::ExprKind;
 use crate::storage::World;
-use crate::system::fill::{Filler, int, oid, text, vector, yes};
 use crate::system::initial;
 use crate::types::{Datum, Type, Typed, builtin, kind};
 

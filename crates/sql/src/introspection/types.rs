@@ -2,8 +2,8 @@
 
 use crate::catalog::{RelationKind, UserType, UserTypeKind};
 use crate::deparse::{self, Style};
+use crate::introspection::fill::{Filler, int, oid, text, yes};
 use crate::storage::World;
-use crate::system::fill::{Filler, int, oid, text, yes};
 use crate::types::{Datum, Type, builtin, io};
 
 pub(super) fn types(world: &mut World<'_>, filler: &mut Filler) {

@@ -1,16 +1,12 @@
 //! `pg_proc`.
 
 use crate::catalog::{Language, Oid, Parameter, ParameterMode, Returns, Volatility};
-use crate::functions::{Function, all_functions, function_number};
+use crate::introspection::fill::{Filler, array, int, oid, text, vector, yes};
 use crate::storage::World;
-use crate::system::fill::{Filler, array, int, oid, text, vector, yes};
 use crate::types::{Datum, Type};
 
 /// The number of the language.
 const PLPGSQL: Oid = 13563;
-
-/// The first number of a built-in function that PostgreSQL does not have.
-const FIRST: u32 = 9000;
 
 fn volatility(volatility: Volatility) -> &'static str {
     match volatility {
@@ -18,11 +14,6 @@ fn volatility(volatility: Volatility) -> &'static str {
         Volatility::Stable => "s",
         Volatility::Volatile => "v",
     }
-}
-
-/// The built-in functions with their numbers.
-pub(crate) fn numbered() -> impl Iterator<Item = (Oid, &'static Function)> {
-    (FIRST..).zip(all_functions()).map(|(own, function)| (function_number(function).unwrap_or(own), function))
 }
 
 pub(super) fn procs(world: &mut World<'_>, filler: &mut Filler) {

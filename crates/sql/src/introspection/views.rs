@@ -2,10 +2,10 @@
 
 use crate::catalog::{Oid, RelationKind};
 use crate::error::Result;
+use crate::introspection::fill::{Filler, oid, text, yes};
+use crate::introspection::relations::all;
 use crate::storage::World;
-use crate::system::fill::{Filler, oid, text, yes};
 use crate::system::initial;
-use crate::system::relations::all;
 use crate::types::Datum;
 
 pub(super) fn fill(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Result<()> {
@@ -48,7 +48,8 @@ pub(super) fn fill(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Re
             ]),
             ("pg_indexes", RelationKind::Index(index)) => {
                 let table = world.relation(index.table)?;
-                let definition = super::definition::index(world, &relation, false, crate::deparse::Style::Plain);
+                let definition =
+                    crate::deparse::definition::index(world, &relation, false, crate::deparse::Style::Plain);
                 filler.row(&[
                     ("schemaname", schema),
                     ("tablename", text(&table.name)),

@@ -66,7 +66,7 @@ impl Context for World<'_> {
     }
 
     fn virtual_rows(&mut self, table: &'static SystemTable) -> Result<Arc<Vec<Arc<[Datum]>>>> {
-        crate::system::rows(self, table)
+        crate::introspection::rows(self, table)
     }
 
     fn change<'p>(&mut self, change: &'p Change, run: &mut Run<'p>) -> Result<Vec<Arc<[Datum]>>> {

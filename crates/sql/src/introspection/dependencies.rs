@@ -2,10 +2,10 @@
 
 use crate::catalog::{Oid, RelationKind};
 use crate::functions::extension;
+use crate::introspection::fill::{Filler, int, oid, text};
+use crate::introspection::relations::{all, default_oid};
 use crate::schema::depends::{Edges, Need, Object};
 use crate::storage::World;
-use crate::system::fill::{Filler, int, oid, text};
-use crate::system::relations::{all, default_oid};
 use crate::types::Datum;
 
 const PG_CLASS: Oid = 1259;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::catalog::Oid;
-use crate::system::SystemTable;
+use crate::system::{Kind, SystemTable, nothing};
 use crate::types::{ArrayValue, Datum, Type};
 
 /// The rows of a table, being made.
@@ -20,7 +20,7 @@ impl Filler {
     /// Adds a row: these columns, and what is not said is NULL in a view, in a table zero, false or empty for types that
     /// are seldom NULL there.
     pub(super) fn row(&mut self, values: &[(&str, Datum)]) {
-        let quiet = self.table.kind == super::Kind::View;
+        let quiet = self.table.kind == Kind::View;
         let mut row: Vec<Datum> =
             self.table.columns.iter().map(|(_, ty)| if quiet { Datum::Null } else { nothing(*ty) }).collect();
         for (name, value) in values {
@@ -29,16 +29,6 @@ impl Filler {
             }
         }
         self.rows.push(row.into());
-    }
-}
-
-pub(super) fn nothing(ty: Type) -> Datum {
-    match ty {
-        Type::OID | Type::INT2 | Type::INT4 | Type::INT8 | Type::REGPROC | Type::XID => Datum::Int(0),
-        Type::BOOL => Datum::Bool(false),
-        Type::FLOAT4 => Datum::Float(0.0),
-        Type::CHAR_INTERNAL | Type::NAME => Datum::text(""),
-        _ => Datum::Null,
     }
 }
 
