@@ -35,7 +35,7 @@ pub use triggers::Event;
 pub(crate) use triggers::{Changed, TriggerCall};
 
 impl World<'_> {
-    /// Runs a change and gives what its RETURNING says. How many rows it changed is kept with the session.
+    /// Runs a change and gives what its RETURNING says. How many rows it changed stays with the run.
     pub(crate) fn run_change<'p>(&mut self, change: &'p Change, run: &mut Run<'p>) -> Result<Vec<Arc<[Datum]>>> {
         let what = match change {
             Change::Insert(_) => "INSERT",
@@ -52,7 +52,7 @@ impl World<'_> {
             Change::Merge(merge) => self.merge(merge, run, &mut checks),
         }?;
         self.run_checks(checks)?;
-        self.session.affected = done.count;
+        run.changed = done.count;
         Ok(done.returned)
     }
 

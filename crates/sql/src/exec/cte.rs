@@ -168,7 +168,9 @@ impl<'p> Run<'p> {
         };
         let maker = std::mem::replace(&mut state.maker, Maker::AtWork { before });
         let around = self.outer.split_off(depth.min(self.outer.len()));
+        let changed = self.changed;
         let made = self.make(cx, cte, maker);
+        self.changed = changed;
         self.outer.extend(around);
         let (maker, row) = made?;
         let Some(row) = row else {

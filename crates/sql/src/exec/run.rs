@@ -36,6 +36,8 @@ pub struct Run<'p> {
     pub(crate) prepared: FxHashMap<usize, Node<'p>>,
     /// Lists and arrays that `IN` looks into, by the address of the expression.
     pub(crate) lists: FxHashMap<usize, FoundItems>,
+    /// How many rows the statement itself changed; what its WITH changed does not count.
+    pub(crate) changed: u64,
     kept: Charge,
     steps: u32,
 }

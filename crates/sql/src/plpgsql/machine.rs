@@ -361,8 +361,9 @@ impl<'m, 'a> Machine<'m, 'a> {
         if self.is_volatile() {
             self.world.begin_query(text, &query.plan)?;
         }
-        let rows = self.at_site(Some(text), |machine| Run::new().rows(machine.world, query))?;
-        let changed = change.map(|_| self.world.session.affected);
+        let mut run = Run::new();
+        let rows = self.at_site(Some(text), |machine| run.rows(machine.world, query))?;
+        let changed = change.map(|_| run.changed);
         Ok(Answer { columns: query.columns.clone(), rows, changed, word: change })
     }
 

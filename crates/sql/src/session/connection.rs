@@ -35,8 +35,6 @@ pub(crate) struct SessionState {
     pub(crate) cursors: BTreeMap<String, Cursor>,
     pub(crate) sequence_values: FxHashMap<Oid, i64>,
     pub(crate) last_sequence: Option<Oid>,
-    /// How many rows the last change concerned.
-    pub(crate) affected: u64,
     pub(crate) statement_time: i64,
     /// How much memory a statement is allowed to keep.
     pub(crate) memory_bytes: usize,
@@ -309,7 +307,6 @@ impl Connection {
             cursors: BTreeMap::new(),
             sequence_values: FxHashMap::default(),
             last_sequence: None,
-            affected: 0,
             statement_time,
             memory_bytes,
             arrived: None,

@@ -156,17 +156,18 @@ impl World<'_> {
     fn run_planned(&mut self, text: &Arc<str>, query: &Query, columns: Option<Arc<[Output]>>) -> Result<Outcome> {
         self.session.transaction(&self.db);
         self.begin_query(text, &query.plan)?;
-        let rows = Run::new().rows(self, query)?;
+        let mut run = Run::new();
+        let rows = run.rows(self, query)?;
         let changed = match innermost(&query.plan) {
             Plan::Change(change) => Some(&**change),
             _ => None,
         };
         let tag = match changed {
             None => "SELECT".to_owned(),
-            Some(Change::Insert(_)) => format!("INSERT 0 {}", self.session.affected),
-            Some(Change::Update(_)) => format!("UPDATE {}", self.session.affected),
-            Some(Change::Delete(_)) => format!("DELETE {}", self.session.affected),
-            Some(Change::Merge(_)) => format!("MERGE {}", self.session.affected),
+            Some(Change::Insert(_)) => format!("INSERT 0 {}", run.changed),
+            Some(Change::Update(_)) => format!("UPDATE {}", run.changed),
+            Some(Change::Delete(_)) => format!("DELETE {}", run.changed),
+            Some(Change::Merge(_)) => format!("MERGE {}", run.changed),
         };
         match columns {
             Some(columns) if changed.is_none() || !columns.is_empty() => Ok(Outcome::Rows { columns, rows, tag }),
