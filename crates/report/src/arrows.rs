@@ -6,8 +6,10 @@ use crate::marks::{from_op, to_op};
 use crate::reasons::because;
 use crate::words::{finding_notes, label, sentence, txn};
 
-/// In a larger history only the explanation's own arrows are drawn: nobody could read the others.
-const MOST_OPS: usize = 1000;
+/// In a larger history only the explanation's own arrows are drawn.
+const MAX_OPS: usize = 1000;
+/// If more than this many other reads could be drawn, none is: arrows that hide the cycle explain nothing.
+const MAX_CONTEXT: usize = 24;
 
 /// Why an arrow is drawn.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -120,9 +122,10 @@ fn finding_arrow(history: &History, finding: &Finding) -> Option<Arrow> {
 }
 
 fn add_context(history: &History, arrows: &mut Vec<Arrow>) {
-    if history.all_ops().len() > MOST_OPS {
+    if history.all_ops().len() > MAX_OPS {
         return;
     }
+    let own = arrows.len();
     for to in history.txn_ids() {
         for read in history.op_ids(to).map(OpId) {
             let Source::Write(write) = source(history, read) else { continue };
@@ -142,6 +145,9 @@ fn add_context(history: &History, arrows: &mut Vec<Arrow>) {
                 title: format!("{} read what {} wrote", txn(history, to), txn(history, from)),
             });
         }
+    }
+    if arrows.len() > own + MAX_CONTEXT {
+        arrows.truncate(own);
     }
 }
 

@@ -2,52 +2,17 @@
 
 use skew_model::{EdgeKind, History, SessionId, TxnId};
 
-use crate::arrows::{Arrow, Role};
+use crate::arrows::Arrow;
 
-/// Sessions in the order that keeps arrows short; as recorded where that makes no difference or there are many.
-pub(crate) fn lane_order(history: &History, txns: &[TxnId], arrows: &[Arrow]) -> Vec<SessionId> {
-    let mut sessions: Vec<SessionId> = Vec::new();
-    for id in txns {
-        if !sessions.contains(&history.txn(*id).session) {
-            sessions.push(history.txn(*id).session);
-        }
-    }
-    if sessions.len() < 3 || sessions.len() > 6 {
-        return sessions;
-    }
-    let spans: Vec<(usize, usize, usize)> = arrows
-        .iter()
-        .filter_map(|arrow| {
-            let lane = |id: TxnId| sessions.iter().position(|session| *session == history.txn(id).session);
-            let weight = if matches!(arrow.role, Role::Cycle(_)) { 3 } else { 1 };
-            Some((lane(arrow.from)?, lane(arrow.to)?, weight))
-        })
-        .collect();
-    let mut best: (usize, Vec<usize>) = (usize::MAX, Vec::new());
-    permute(&mut Vec::new(), sessions.len(), &mut |order| {
-        let at = |lane: usize| order.iter().position(|other| *other == lane).unwrap_or(0);
-        let cost = spans.iter().map(|(from, to, weight)| at(*from).abs_diff(at(*to)) * weight).sum();
-        if cost < best.0 {
-            best = (cost, order.to_vec());
-        }
-    });
-    best.1.iter().map(|lane| sessions[*lane]).collect()
+/// The sessions of these transactions, as recorded.
+pub(crate) fn lane_order(history: &History, txns: &[TxnId]) -> Vec<SessionId> {
+    let mut sessions: Vec<SessionId> = txns.iter().map(|id| history.txn(*id).session).collect();
+    sessions.sort_unstable();
+    sessions.dedup();
+    sessions
 }
 
-fn permute(order: &mut Vec<usize>, len: usize, visit: &mut dyn FnMut(&[usize])) {
-    if order.len() == len {
-        return visit(order);
-    }
-    for next in 0..len {
-        if !order.contains(&next) {
-            order.push(next);
-            permute(order, len, visit);
-            order.pop();
-        }
-    }
-}
-
-/// Session order and reads first; where they go in circles, as recorded.
+/// Session order and reads first; where they form a cycle, as recorded.
 pub(crate) fn placing_order(history: &History, txns: &[TxnId], arrows: &[Arrow]) -> Vec<TxnId> {
     let mut left: Vec<TxnId> = txns.to_vec();
     let mut order = Vec::new();

@@ -15,7 +15,7 @@
 //! - `page`: a page of an anomaly or a level, for a terminal
 //! - `value`, `json`: the same for programs; `JSON.md` beside this crate lists every field
 //! - `arrows`: the arrows of a picture: the cycle, its reasons, and what else was read
-//! - `lanes`, `layout`, `route`, `svg`: session lanes with boxes, and arrows that keep clear of them
+//! - `lanes`, `ports`, `layout`, `tracks`, `route`, `svg`: session lanes with boxes, and arrows that keep clear of them
 //! - `markup`, `html`: one static page with the pictures
 //! - `dot`: the cycles for Graphviz
 //! - `campaign`: many runs of somebody's own tests, as text, as JUnit XML and as one static page
@@ -36,6 +36,7 @@ mod marks;
 mod markup;
 mod page;
 mod paint;
+mod ports;
 mod reasons;
 mod recorded;
 mod robust;
@@ -43,6 +44,7 @@ mod route;
 mod snippet;
 mod svg;
 mod text;
+mod tracks;
 mod value;
 mod words;
 

@@ -3,7 +3,7 @@ mod common;
 
 use std::path::Path;
 
-use roxmltree::{Document, Node, ParsingOptions};
+use roxmltree::{Document, ParsingOptions};
 use skew_report::{html, svg};
 
 #[track_caller]
@@ -18,41 +18,6 @@ fn pictures() -> Vec<(&'static str, String)> {
     let violation = |sample: &common::Sample| sample.verdicts.iter().find_map(|one| one.violation()).cloned();
     let draw = |sample| svg(&violation(sample).expect("every sample has a violation"));
     common::samples().iter().map(|(name, sample)| (*name, draw(sample))).collect()
-}
-
-fn number(node: Node, name: &str) -> f64 {
-    node.attribute(name).and_then(|text| text.parse().ok()).unwrap_or(0.0)
-}
-
-fn offset(node: Node) -> (f64, f64) {
-    node.ancestors().filter_map(|node| node.attribute("transform")).fold((0.0, 0.0), |(x, y), text| {
-        let inside = text.trim_start_matches("translate(").trim_end_matches(')');
-        let mut numbers = inside.split(' ').filter_map(|number| number.parse::<f64>().ok());
-        (x + numbers.next().unwrap_or(0.0), y + numbers.next().unwrap_or(0.0))
-    })
-}
-
-#[derive(Debug)]
-struct Rect {
-    left: f64,
-    top: f64,
-    right: f64,
-    bottom: f64,
-}
-
-fn rects(document: &Document, class: &str) -> Vec<Rect> {
-    let found = document.descendants().filter(|node| node.attribute("class") == Some(class));
-    found
-        .map(|node| {
-            let (x, y) = offset(node);
-            let (left, top) = (x + number(node, "x"), y + number(node, "y"));
-            Rect { left, top, right: left + number(node, "width"), bottom: top + number(node, "height") }
-        })
-        .collect()
-}
-
-fn overlap(a: &Rect, b: &Rect) -> bool {
-    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
 }
 
 #[test]
@@ -76,86 +41,6 @@ fn pictures_and_pages_are_well_formed_and_load_nothing() {
 }
 
 #[test]
-fn boxes_and_labels_never_overlap() {
-    for (name, picture) in pictures() {
-        let document = parse(&picture);
-        let (boxes, labels) = (rects(&document, "box"), rects(&document, "plate"));
-        let (width, height) = (number(document.root_element(), "width"), number(document.root_element(), "height"));
-        let all: Vec<&Rect> = boxes.iter().chain(&labels).collect();
-        for (index, a) in all.iter().enumerate() {
-            for b in &all[index + 1..] {
-                assert!(!overlap(a, b), "{name}: {a:?} and {b:?}");
-            }
-            assert!(
-                a.left >= 0.0 && a.top >= 0.0 && a.right <= width && a.bottom <= height,
-                "{name}: {a:?} is outside"
-            );
-        }
-    }
-}
-
-#[test]
-fn text_fits_its_box() {
-    for (name, picture) in pictures() {
-        let document = parse(&picture);
-        for one in document.descendants().filter(|node| node.attribute("class") == Some("txn")) {
-            let width = one.children().find_map(|node| node.attribute("width")).and_then(|text| text.parse().ok());
-            let width: f64 = width.expect("a box has a width");
-            let texts = one.descendants().filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "text")));
-            for text in texts.filter(|text| text.attribute("class") != Some("tag")) {
-                let chars = text.text().unwrap_or_default().chars().count() as f64;
-                assert!(12.0 + chars * 14.0 * 0.62 <= width, "{name}: {:?} in {width}", text.text());
-            }
-        }
-    }
-}
-
-#[test]
-fn no_arrow_runs_through_a_box() {
-    for (name, picture) in pictures() {
-        let document = parse(&picture);
-        let boxes = rects(&document, "box");
-        for line in document.descendants().filter(|node| node.attribute("class") == Some("line")) {
-            let Some(path) = line.attribute("d").filter(|_| line.attribute("marker-end").is_some()) else { continue };
-            let (_, down) = offset(line);
-            for (x, y) in points(path) {
-                let inside = |one: &&Rect| {
-                    x > one.left + 1.0 && x < one.right - 1.0 && y + down > one.top + 1.0 && y + down < one.bottom - 1.0
-                };
-                assert!(!boxes.iter().any(|one| inside(&one)), "{name}: {path} runs through a box at {x} {y}");
-            }
-        }
-    }
-}
-
-/// Points along a path of `M`, `L` and `C`.
-fn points(path: &str) -> Vec<(f64, f64)> {
-    let mut points: Vec<(f64, f64)> = Vec::new();
-    let mut rest = path;
-    while let Some(letter) = rest.chars().next() {
-        let end = rest[1..].find(char::is_alphabetic).map_or(rest.len(), |end| end + 1);
-        let numbers: Vec<f64> = rest[1..end].split(' ').filter_map(|number| number.parse().ok()).collect();
-        let last = points.last().copied().unwrap_or_default();
-        for step in 1..=20 {
-            let (t, u) = (f64::from(step) / 20.0, 1.0 - f64::from(step) / 20.0);
-            let at = |start: f64, of: usize| match letter {
-                'C' => {
-                    u * u * u * start
-                        + 3.0 * u * u * t * numbers[of]
-                        + 3.0 * u * t * t * numbers[of + 2]
-                        + t * t * t * numbers[of + 4]
-                }
-                'L' => u * start + t * numbers[of],
-                _ => numbers[of],
-            };
-            points.push((at(last.0, 0), at(last.1, 1)));
-        }
-        rest = &rest[end..];
-    }
-    points
-}
-
-#[test]
 fn untrusted_names_stay_text() {
     let page = common::hostile().report(|report| html(std::slice::from_ref(report)));
     assert_eq!(page.matches("<script>").count(), 1, "only our own script");
@@ -175,6 +60,20 @@ fn every_arrow_of_the_cycle_has_its_sentence() {
     };
     assert_eq!(names("g").len(), 4);
     assert_eq!(names("g"), names("li"));
+}
+
+#[test]
+fn a_picture_of_its_own_knows_the_dark() {
+    for (name, picture) in pictures() {
+        let document = parse(&picture);
+        let style = document.descendants().find(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "style")));
+        let style = style.and_then(|node| node.text()).expect("a style");
+        assert!(style.contains("@media (prefers-color-scheme:dark)"), "{name}");
+        // Whatever is drawn takes its colour from there.
+        for node in document.descendants() {
+            assert!(!node.has_attribute("fill") && !node.has_attribute("stroke"), "{name}: {:?}", node.tag_name());
+        }
+    }
 }
 
 /// Writes the gallery for people to look at: `cargo test -p skew-report -- --ignored`.
