@@ -28,6 +28,7 @@ pub fn write(campaign: &Campaign) -> String {
         "baseline": campaign.baseline.iter().map(run_json).collect::<Vec<_>>(),
         "runs": campaign.runs.iter().map(run_json).collect::<Vec<_>>(),
         "failure": campaign.failure.as_ref().map(failure_json),
+        "other_failures": campaign.other_failures.iter().map(failure_json).collect::<Vec<_>>(),
     });
     pretty(&document)
 }
@@ -71,6 +72,10 @@ pub fn read(text: &str) -> Result<Campaign, String> {
         failure: match &document["failure"] {
             Value::Null => None,
             failure => Some(failure_of(failure)?),
+        },
+        other_failures: match &document["other_failures"] {
+            Value::Null => Vec::new(),
+            _ => list(&document, "other_failures")?.iter().map(failure_of).collect::<Result<_, _>>()?,
         },
         unsupported: unsupported
             .map(|one| Ok((text_of(one, "what")?, number(one, "times")?)))

@@ -76,6 +76,16 @@ fn campaign(why: Why) -> Campaign {
             repeated: (5, 4),
             replay: Some(".skew/run-2.json".to_owned()),
         }),
+        other_failures: vec![FailedRun {
+            run: run(3, RunOutcome::Killed(9)),
+            output: String::new(),
+            database: "test".to_owned(),
+            statements: vec![statement()],
+            why: Why::Refused(vec![0]),
+            stale_reads: (0, 0),
+            repeated: (0, 0),
+            replay: None,
+        }],
         unsupported: vec![("LISTEN".to_owned(), 3)],
         held_ms: 10,
         elapsed_ms: 20,
@@ -108,6 +118,15 @@ fn campaigns_read_back_the_same() {
     for campaign in campaigns() {
         assert_eq!(read(&write(&campaign)), Ok(campaign));
     }
+}
+
+/// Files from before the page could open every failing run.
+#[test]
+fn a_file_without_other_failures_is_read() {
+    let mut document: Value = serde_json::from_str(&write(&campaign(anomaly()))).expect("JSON");
+    document.as_object_mut().expect("an object").remove("other_failures");
+    let read = read(&document.to_string()).expect("a campaign");
+    assert!(read.failure.is_some() && read.other_failures.is_empty());
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub struct Campaign {
     pub runs: Vec<RunLine>,
     /// The first run that failed, explained.
     pub failure: Option<FailedRun>,
+    /// The runs that failed after it, in order, explained without being repeated.
+    pub other_failures: Vec<FailedRun>,
     /// What the database refused because it does not support it: the words, and how often.
     pub unsupported: Vec<(String, u64)>,
     /// How long clients were held so that transactions overlap, all runs together.

@@ -9,12 +9,16 @@
       other.classList.toggle('on', on);
     });
   }
-  each(document.querySelectorAll('[data-edge]'), function (element) {
-    element.addEventListener('mouseenter', function () { mark(element, true); });
-    element.addEventListener('mouseleave', function () { mark(element, false); });
-    element.addEventListener('focus', function () { mark(element, true); });
-    element.addEventListener('blur', function () { mark(element, false); });
-    element.addEventListener('keydown', function (event) { walk(element, event); });
+  function at(event) { return event.target.closest ? event.target.closest('[data-edge]') : null; }
+  [['mouseover', true], ['mouseout', false], ['focusin', true], ['focusout', false]].forEach(function (pair) {
+    document.addEventListener(pair[0], function (event) {
+      var element = at(event);
+      if (element) { mark(element, pair[1]); }
+    });
+  });
+  document.addEventListener('keydown', function (event) {
+    var element = at(event);
+    if (element) { walk(element, event); }
   });
 
   // Arrow keys walk round the cycle, in the picture or in the list, wherever the focus is.
@@ -27,16 +31,36 @@
     event.preventDefault();
     next.focus();
   }
-  function number(element) { return Number(element.getAttribute('data-edge').split('-')[1]); }
+  function number(element) { return Number(element.getAttribute('data-edge').split('-').pop()); }
 
-  // A picture wider than the page starts where the cycle starts.
+  // A picture wider than the page starts where the cycle starts, and says that there is more to the sides.
+  function fit(frame) {
+    var isWide = frame.scrollWidth > frame.clientWidth + 1, hint = frame.nextElementSibling;
+    if (!hint || hint.className !== 'hint') {
+      if (!isWide) { return; }
+      hint = document.createElement('p');
+      hint.className = 'hint';
+      hint.textContent = '↔ wider than the page: scroll it sideways, or focus it and use the arrow keys';
+      frame.parentNode.insertBefore(hint, frame.nextSibling);
+    }
+    hint.hidden = !isWide;
+    frame.classList.toggle('more-left', frame.scrollLeft > 1);
+    frame.classList.toggle('more-right', frame.scrollWidth - frame.clientWidth - frame.scrollLeft > 1);
+  }
+  function fitAll() { each(document.querySelectorAll('.frame'), fit); }
   each(document.querySelectorAll('.frame'), function (frame) {
     var left = Infinity;
     each(frame.querySelectorAll('.cell.hit'), function (cell) {
       left = Math.min(left, cell.getBoundingClientRect().left - frame.getBoundingClientRect().left);
     });
     if (isFinite(left)) { frame.scrollLeft = left - 40; }
+    frame.addEventListener('scroll', function () { fit(frame); });
   });
+  window.addEventListener('resize', fitAll);
+  window.addEventListener('load', fitAll);
+  document.addEventListener('toggle', fitAll, true);
+  document.addEventListener('change', fitAll);
+  fitAll();
 
   each(document.querySelectorAll('.command'), function (command) {
     var button = document.createElement('button');

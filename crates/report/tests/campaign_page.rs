@@ -2,7 +2,7 @@
 #[path = "common/campaigns.rs"]
 mod campaigns;
 
-use campaigns::{all, campaign, hostile, lost_update, run, statement, write_skew};
+use campaigns::{all, campaign, crowd, hostile, lost_update, many_failures, refused, run, statement, write_skew};
 use roxmltree::{Document, Node, ParsingOptions};
 use skew_model::campaign::{Campaign, RunOutcome};
 use skew_report::{campaign_page, junit};
@@ -75,7 +75,7 @@ fn statements_stand_in_the_lanes_of_their_clients_in_time() {
     let page = campaign_page(&campaign(Some(lost_update())));
     let document = parse(&page);
     let clients: Vec<String> = of_class(&document, "client").map(words).collect();
-    assert_eq!(clients, ["client 2", "client 3", "client 1"], "those of the anomaly first");
+    assert_eq!(clients, ["client 1", "client 2", "client 3"]);
     let heads: Vec<String> = of_class(&document, "who").map(words).collect();
     let expected = [
         "1 client 1 t3",
@@ -91,10 +91,12 @@ fn statements_stand_in_the_lanes_of_their_clients_in_time() {
     assert_eq!(heads, expected, "BEGIN and COMMIT belong to the transaction between them");
     let places = |node: Node| node.attribute("style").map(str::to_owned).unwrap_or_default();
     let statements: Vec<String> = of_class(&document, "statement").map(places).collect();
-    assert_eq!(statements[2], "--lane:1;--row:7");
-    assert_eq!(statements[4], "--lane:2;--row:11");
+    assert_eq!(statements[2], "--lane:2;--near:1;--row:7", "the second lane, the first of those that matter");
+    assert_eq!(statements[4], "--lane:3;--near:2;--row:11");
     let frames: Vec<String> = of_class(&document, "txn").map(places).collect();
-    assert_eq!(frames, ["--lane:1;--row:5 / 20", "--lane:2;--row:9 / 16", "--lane:3;--row:3 / 4"]);
+    let expected =
+        ["--lane:1;--near:0;--row:3 / 4", "--lane:2;--near:1;--row:5 / 20", "--lane:3;--near:2;--row:9 / 16"];
+    assert_eq!(frames, expected);
     let aside: Vec<String> =
         of_class(&document, "aside").filter(|node| has_class(node, "statement")).map(words).collect();
     assert_eq!(aside.len(), 1, "{aside:?}");
@@ -147,8 +149,67 @@ fn runs_can_be_filtered() {
 }
 
 #[test]
+fn every_failing_run_can_be_opened() {
+    let page = campaign_page(&many_failures(60));
+    let document = parse(&page);
+    let failures: Vec<Node> = of_class(&document, "failure").collect();
+    assert_eq!(failures.len(), 59, "the first one stands above");
+    assert!(failures.iter().all(|node| node.has_tag_name("details") && !node.has_attribute("open")));
+    assert!(failures.iter().all(|node| node.descendants().any(|inner| has_class(&inner, "statement"))));
+    let causes: Vec<String> =
+        of_class(&document, "cause").map(|node| words(node.first_child().expect("a head"))).collect();
+    assert_eq!(causes.len(), 3, "{causes:?}");
+    assert!(causes[0].starts_with("20 × ") && causes[2].starts_with("19 × "), "{causes:?}");
+    let runs = of_class(&document, "runs").next().expect("a section");
+    let links: Vec<&str> = runs.descendants().filter_map(|node| node.attribute("href")).collect();
+    assert_eq!((links.len(), links[0], links[1]), (60, "#why", "#run-2"));
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn a_statement_says_what_the_reader_sees_when_stepping() {
+    let mut failure = lost_update();
+    failure.statements[8].text = "ROLLBACK".to_owned();
+    let page = campaign_page(&campaign(Some(failure)));
+    let document = parse(&page);
+    let statements: Vec<Node> = of_class(&document, "statement").collect();
+    let data = |name: &str| -> Vec<&str> { statements.iter().filter_map(|node| node.attribute(name)).collect() };
+    assert_eq!(data("data-client"), ["1", "2", "2", "3", "3", "3", "3", "2", "2"]);
+    assert_eq!(data("data-txn"), ["t3", "t4", "t4", "t5", "t5", "t5", "t5", "t4", "t4"]);
+    let ends = ["commit", "", "", "", "", "", "commit", "", "rollback"];
+    assert_eq!(data("data-end"), ends, "a statement outside of BEGIN commits itself");
+    let operations: Vec<(&str, &str, &str)> = statements[2]
+        .descendants()
+        .filter_map(|node| {
+            Some((node.attribute("data-verb")?, node.attribute("data-key")?, node.attribute("data-value")?))
+        })
+        .collect();
+    assert_eq!(operations, [("found", "stock[1]", ""), ("read", "stock[1].n", "1")]);
+    assert_eq!(of_class(&document, "player").count(), 1);
+}
+
+#[test]
+fn a_campaign_of_refusals_groups_them_too() {
+    let mut campaign = campaign(Some(lost_update()));
+    let mut other = refused();
+    other.run = run(3, RunOutcome::Failed(1));
+    campaign.other_failures = vec![other];
+    let page = campaign_page(&campaign);
+    let document = parse(&page);
+    let heads: Vec<String> =
+        of_class(&document, "cause").map(|node| words(node.first_child().expect("a head"))).collect();
+    assert_eq!(
+        heads,
+        ["1 × the application did not expect that the database refuses statements of concurrent transactions"]
+    );
+}
+
+#[test]
 fn untrusted_text_stays_text() {
-    let campaign = campaign(Some(hostile()));
+    let mut campaign = campaign(Some(hostile()));
+    let mut other = hostile();
+    other.run.number = 3;
+    campaign.other_failures = vec![other];
     let page = campaign_page(&campaign);
     assert_eq!(page.matches("<script>").count(), 1, "only our own script");
     assert!(!page.contains("<img") && !page.contains("<i>") && !page.contains('\u{1b}') && !page.contains('\u{202e}'));
@@ -211,7 +272,7 @@ fn junit_has_a_case_a_run_and_the_explanation_in_the_failed_one() {
 #[ignore = "writes files"]
 fn write_the_pages() {
     let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-    for (name, campaign) in all() {
+    for (name, campaign) in all().into_iter().chain([("sixty", many_failures(60)), ("crowd", crowd())]) {
         std::fs::write(dir.join(format!("campaign-{name}.html")), campaign_page(&campaign))
             .expect("a writable directory");
     }

@@ -1,15 +1,19 @@
-//! Many runs of somebody's own tests, and the first one that failed explained by the application's own SQL.
+//! Many runs of an application's own tests, and the runs that failed explained by the application's own SQL.
 //!
 //! - `words`: what a failure shows, in the words that all of them share
 //! - `advice`: what to change, down to the statement
 //! - `text`: for a terminal
 //! - `junit`: for continuous integration
-//! - `lanes`, `page`: one static page, with the run as lanes
+//! - `statement`, `lanes`: a run as lanes
+//! - `failure`, `failures`, `page`: one static page, in which every failing run can be opened
 
 mod advice;
+mod failure;
+mod failures;
 mod junit;
 mod lanes;
 mod page;
+mod statement;
 mod text;
 mod words;
 

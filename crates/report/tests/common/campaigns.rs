@@ -186,6 +186,59 @@ pub fn hostile() -> FailedRun {
     failure
 }
 
+/// A campaign in which every run fails, for three reasons.
+pub fn many_failures(count: u64) -> Campaign {
+    let of = |number: u64| {
+        let mut failure = match number % 3 {
+            0 => write_skew(),
+            1 => lost_update(),
+            _ => refused(),
+        };
+        failure.run = run(number, RunOutcome::Failed(1));
+        failure.output = format!("sold {number}\nAssertionError: oversold by {}\n", number % 7);
+        failure.replay = Some(format!(".skew/run-{number}.json"));
+        failure
+    };
+    let mut campaign = campaign((count > 0).then(|| of(1)));
+    campaign.runs = (1..=count).map(|number| run(number, RunOutcome::Failed(1))).collect();
+    campaign.other_failures = (2..=count).map(of).collect();
+    campaign
+}
+
+/// Eight clients with forty statements each, long SQL, long names and other scripts, and a cycle between two of them.
+pub fn crowd() -> Campaign {
+    let mut failure = lost_update();
+    failure.statements.clear();
+    let long = "select o.id, o.customer_id, o.created_at, o.updated_at, o.state, o.total_amount_in_cents, o.currency\n  \
+                from a_rather_long_table_name_of_an_application_with_history o\n  join 在庫 s on s.id = o.stock_id\n where \
+                s.名前 = 'ä \u{1f600} </script>' and o.state in ('new', 'paid', 'shipped') order by o.id limit 10";
+    for round in 0..10 {
+        for client in 1..=8 {
+            let txn = format!("t{}", client * 10 + round);
+            let own = format!("r stock[{client}].n={round}");
+            let write = format!("w a_rather_long_table_name_of_an_application_with_history[{client}].n={round}");
+            let lines: [(&str, &[&str]); 4] = [
+                ("BEGIN", &[]),
+                (if client == 3 { long } else { "select n from stock where id = $1" }, &[&own]),
+                ("update stock set n = n - 1 where id = $1", &[&own, &write]),
+                ("COMMIT", &[]),
+            ];
+            for (text, operations) in lines {
+                failure.statements.push(statement(client, &txn, text, operations));
+            }
+        }
+    }
+    let Why::Anomaly(anomaly) = &mut failure.why else { unreachable!("a lost update") };
+    (anomaly.edges[0].from, anomaly.edges[0].to) = ("t20".to_owned(), "t70".to_owned());
+    (anomaly.edges[1].from, anomaly.edges[1].to) = ("t70".to_owned(), "t20".to_owned());
+    anomaly.edges[0].statements = (Some(5), Some(26));
+    anomaly.edges[1].statements = (Some(25), Some(6));
+    for at in [5, 6, 25, 26] {
+        failure.statements[at].operations[0].is_guilty = true;
+    }
+    campaign(Some(failure))
+}
+
 pub fn all() -> Vec<(&'static str, Campaign)> {
     [
         ("lost-update", lost_update()),
