@@ -76,5 +76,9 @@ pub use skew_store::{
 };
 
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+#[doc = include_str!("../../../docs/library.md")]
+struct LibraryPage;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/check.md")]
+struct CheckPage;

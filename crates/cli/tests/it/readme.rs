@@ -1,4 +1,4 @@
-//! What the README shows is what happens. `SKEW_BLESS=1` writes the README, and its picture, anew.
+//! What the README and the pages of `docs/` show is what happens. `SKEW_BLESS=1` writes them, and the picture, anew.
 
 use std::fmt::Write as _;
 
@@ -19,13 +19,50 @@ fn current(file: &str, expected: &str) {
     }
 }
 
+/// The README and every page of `docs/`, by their paths from the root.
+fn pages() -> Vec<String> {
+    let folder = std::fs::read_dir(root().join("docs")).expect("a folder of pages");
+    let names = folder.flatten().map(|entry| entry.file_name().into_string().expect("a name in UTF-8"));
+    let mut pages: Vec<String> =
+        names.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}")).collect();
+    pages.push("README.md".to_owned());
+    pages.sort();
+    pages
+}
+
 #[test]
-fn the_readme_is_current() {
+fn what_pages_show_is_current() {
+    let mut matrices = 0;
+    for page in pages() {
+        let text = std::fs::read_to_string(root().join(&page)).expect("a page");
+        let mut shown = with_output(&text);
+        if let Some((before, rest)) = shown.split_once("<!-- matrix -->\n") {
+            let (_, after) = rest.split_once("<!-- end of matrix -->").expect("the end of the matrix");
+            shown = format!("{before}<!-- matrix -->\n{}<!-- end of matrix -->{after}", matrix());
+            matrices += 1;
+        }
+        current(&page, &shown);
+    }
+    assert_eq!(matrices, 1, "the table of levels and anomalies has its place on one page");
+}
+
+#[test]
+fn links_of_pages_lead_somewhere() {
+    for page in pages() {
+        let path = root().join(&page);
+        let text = std::fs::read_to_string(&path).expect("a page");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link) {
+            let file = link.split('#').next().unwrap_or_default();
+            let is_elsewhere = file.is_empty() || link.starts_with("https://");
+            assert!(is_elsewhere || path.with_file_name(file).exists(), "{page}: {link} leads nowhere");
+        }
+    }
+}
+
+#[test]
+fn the_readme_fits_two_screens() {
     let readme = std::fs::read_to_string(root().join("README.md")).expect("a README");
-    let with_output = with_output(&readme);
-    let (before, rest) = with_output.split_once("<!-- matrix -->\n").expect("a place for the matrix");
-    let (_, after) = rest.split_once("<!-- end of matrix -->").expect("its end");
-    current("README.md", &format!("{before}<!-- matrix -->\n{}<!-- end of matrix -->{after}", matrix()));
+    assert!(readme.lines().count() <= 120, "what a first reader does not need belongs to docs/");
 }
 
 #[test]
@@ -55,10 +92,10 @@ fn the_map_shows_what_is_there() {
     }
 }
 
-/// The README with the output of every `console` block that starts with `$ skew`.
-fn with_output(readme: &str) -> String {
+/// A page with the output of every `console` block that starts with `$ skew`.
+fn with_output(page: &str) -> String {
     let mut text = String::new();
-    let mut lines = readme.lines();
+    let mut lines = page.lines();
     while let Some(line) = lines.next() {
         let _ = writeln!(text, "{line}");
         if line != "```console" {
