@@ -7,7 +7,7 @@ use skew_model::{History, Justification, Key, Level, Limit, Outcome, Scope, TxnI
 
 use crate::checker::Checker;
 use crate::facts::{Facts, INIT, Node};
-use crate::potential::possible_cycle;
+use crate::potential::{ByConstraints, possible_cycle};
 
 /// The levels that the criterion is about: transactions see each other as a whole or not at all.
 pub const ROBUSTNESS_LEVELS: [Level; 4] = [Level::Cc, Level::Pc, Level::Psi, Level::Si];
@@ -38,8 +38,8 @@ pub enum Robustness {
     Outside,
     /// It could not be decided.
     Unknown(Limit),
-    /// It is an execution of the level, and constraints ordered some of its commits. The criteria know dependencies of reads
-    /// and writes only, so they do not decide it.
+    /// It is an execution of the level, and its reads and writes alone go in no circle that the level allows; with the order
+    /// that constraints give to commits they go in one, or may go in one in another execution.
     OrderedByConstraints,
     /// There are too many transactions to look at all their orders; the execution itself is serializable.
     TooMany(usize),
@@ -65,18 +65,28 @@ impl Checker<'_> {
             Outcome::Holds(Justification::CommitOrder { order, .. }) => order,
             Outcome::Holds(Justification::ReadsOnly) => Vec::new(),
         };
-        if !self.facts().constraint_orders.is_empty() {
-            return Robustness::OrderedByConstraints;
-        }
+        let has_constraints = !self.facts().constraint_orders.is_empty();
         // Without a circle it is serializable (Lemma 3); with one, another order of versions may have none.
-        if !is_acyclic(self.facts(), &order) {
+        if has_constraints || !is_acyclic(self.facts(), &order) {
             match self.check(Scope::Level(Level::Ser)).outcome {
                 Outcome::Holds(_) => {}
                 Outcome::Unknown(limit) => return Robustness::Unknown(limit),
-                Outcome::Violated(violation) => return self.critical(level, violation.history),
+                Outcome::Violated(violation) => {
+                    return match self.critical(level, violation.history) {
+                        // A circle that only the order of constraints closes.
+                        Robustness::Outside if has_constraints => Robustness::OrderedByConstraints,
+                        other => other,
+                    };
+                }
             }
         }
-        possible_cycle(self.facts(), level)
+        match possible_cycle(self.facts(), level, ByConstraints::LeftOut) {
+            Robustness::Robust if has_constraints => match possible_cycle(self.facts(), level, ByConstraints::Any) {
+                Robustness::Possible(_) => Robustness::OrderedByConstraints,
+                other => other,
+            },
+            other => other,
+        }
     }
 
     /// The critical cycle of a smallest part that is not serializable: a part of an execution of a level is one, too.

@@ -2,7 +2,7 @@
 //! keys again, in any order that its session allows (Bernardi and Gotsman, section 4: what may be read and written is
 //! what was, and what must be written, too).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use skew_model::robust::DependencyKind;
 use skew_model::{Key, Level};
@@ -13,9 +13,22 @@ use crate::facts::{Facts, Node};
 /// So many transactions are put in every order.
 const MOST_TRANSACTIONS: usize = 600;
 
+/// Whether what constraints look at counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ByConstraints {
+    LeftOut,
+    /// Transactions whose constraints have met at a key come one after the other in any order. A constraint's look puts
+    /// commits in order (`a` commits before `b`), which is less than seeing and more than an anti-dependency (`a` begins
+    /// before `b` commits). So it stands for an anti-dependency on the way; but a circle needs a real one, because all
+    /// else is commit order.
+    Any,
+}
+
 /// Which transactions may depend on which, whatever the order.
 struct Possible<'f, 'h> {
     facts: &'f Facts<'h>,
+    /// Where its constraints have met others, for each transaction, sorted.
+    looks: Vec<Vec<u32>>,
     /// The keys that each transaction reads from others, sorted.
     reads: Vec<Vec<u32>>,
     /// For each transaction, who may depend on it: the kinds, each with a key.
@@ -23,11 +36,11 @@ struct Possible<'f, 'h> {
 }
 
 /// A circle that a level may allow.
-pub(crate) fn possible_cycle(facts: &Facts<'_>, level: Level) -> Robustness {
+pub(crate) fn possible_cycle(facts: &Facts<'_>, level: Level, constraints: ByConstraints) -> Robustness {
     if facts.len() > MOST_TRANSACTIONS + 1 {
         return Robustness::TooMany(MOST_TRANSACTIONS);
     }
-    let possible = Possible::of(facts);
+    let possible = Possible::of(facts, constraints);
     let nodes = 1..facts.len() as Node;
     let cycles = nodes.filter_map(|first| possible.cycle_from(first, level));
     match cycles.min_by_key(Vec::len) {
@@ -37,7 +50,7 @@ pub(crate) fn possible_cycle(facts: &Facts<'_>, level: Level) -> Robustness {
 }
 
 impl<'f, 'h> Possible<'f, 'h> {
-    fn of(facts: &'f Facts<'h>) -> Possible<'f, 'h> {
+    fn of(facts: &'f Facts<'h>, constraints: ByConstraints) -> Possible<'f, 'h> {
         let mut reads: Vec<Vec<u32>> = vec![Vec::new()];
         for node in 1..facts.len() as Node {
             let mut keys: Vec<u32> = facts.reads(node).iter().map(|read| read.key).collect();
@@ -45,7 +58,11 @@ impl<'f, 'h> Possible<'f, 'h> {
             keys.dedup();
             reads.push(keys);
         }
-        let mut possible = Possible { facts, reads, edges: vec![Vec::new(); facts.len()] };
+        let looks = match constraints {
+            ByConstraints::LeftOut => vec![Vec::new(); facts.len()],
+            ByConstraints::Any => looks(facts),
+        };
+        let mut possible = Possible { facts, looks, reads, edges: vec![Vec::new(); facts.len()] };
         for from in 1..facts.len() as Node {
             for to in (1..facts.len() as Node).filter(|to| *to != from) {
                 let edges = possible.between(from, to);
@@ -62,10 +79,11 @@ impl<'f, 'h> Possible<'f, 'h> {
         }
         let follows = self.in_session(from, to);
         let (reads, writes) = (&self.reads, |node: Node| self.facts.writes(node));
+        let met = common(&self.looks[from as usize], &self.looks[to as usize]);
         let found = [
             (DependencyKind::WriteRead, common(writes(from), &reads[to as usize])),
             (DependencyKind::WriteWrite, common(writes(from), writes(to))),
-            (DependencyKind::ReadWrite, common(&reads[from as usize], writes(to))),
+            (DependencyKind::ReadWrite, common(&reads[from as usize], writes(to)).or(met)),
         ];
         let session = follows.then_some((to, DependencyKind::Session, None));
         let others = found.into_iter().filter_map(|(kind, key)| key.map(|key| (to, kind, Some(key))));
@@ -92,7 +110,10 @@ impl<'f, 'h> Possible<'f, 'h> {
         let mut states: Vec<(Node, bool, usize, Dependency)> = Vec::new();
         let mut known = vec![[false; 2]; self.facts.len()];
         let mut queue = VecDeque::new();
-        for edge in self.edges[first as usize].iter().filter(|edge| edge.1 == DependencyKind::ReadWrite) {
+        let is_real = |to: Node| common(&self.reads[first as usize], self.facts.writes(to)).is_some();
+        for edge in
+            self.edges[first as usize].iter().filter(|edge| edge.1 == DependencyKind::ReadWrite && is_real(edge.0))
+        {
             if self.concurrent(first, edge.0, level) && !std::mem::replace(&mut known[edge.0 as usize][0], true) {
                 queue.push_back(states.len());
                 states.push((edge.0, false, usize::MAX, self.dependency(first, edge)));
@@ -142,6 +163,22 @@ fn way(states: &[(Node, bool, usize, Dependency)], last: usize, back: Dependency
     }
     cycle.reverse();
     cycle
+}
+
+/// For each transaction, the keys at which constraints may order it: those of its orders, and those that it writes.
+fn looks(facts: &Facts<'_>) -> Vec<Vec<u32>> {
+    let mut looks: Vec<Vec<u32>> = vec![Vec::new(); facts.len()];
+    let keys: BTreeSet<u32> = facts.constraint_orders.iter().map(|&(.., key)| key).collect();
+    for &(first, second, key) in &facts.constraint_orders {
+        looks[first as usize].push(key);
+        looks[second as usize].push(key);
+    }
+    for node in 1..facts.len() as Node {
+        looks[node as usize].extend(facts.writes(node).iter().filter(|key| keys.contains(key)));
+        looks[node as usize].sort_unstable();
+        looks[node as usize].dedup();
+    }
+    looks
 }
 
 /// The first key that two sorted lists have.

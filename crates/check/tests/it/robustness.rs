@@ -88,6 +88,51 @@ fn an_update_of_one_key_is_lost_below_psi_only() {
     }
 }
 
+/// What reads and writes decide is decided whatever constraints ordered; a circle that rests on their order is not.
+#[test]
+fn orders_of_constraints_leave_open_what_rests_on_them() {
+    let skew = history!(
+        "
+        init  x=0 y=0 a=0
+        alice t1  r x=0  w y=1
+        bob   t2  r y=0  w x=1
+        carol t3  w a=1
+        dave  t4  w a=2
+        constraint a t3 t4
+    "
+    );
+    assert_eq!(text(&skew, Level::Si), "critical t1 -rw(x)-> t2 -rw(y)-> t1");
+    let by_constraint = history!(
+        "
+        init  x=0 a=0 b=0
+        alice t1  w x=1  w a=5
+        bob   t2  r x=0  w b=-5
+        constraint a t1 t2
+    "
+    );
+    assert_eq!(text(&by_constraint, Level::Si), "unknown, constraints ordered commits");
+    let serial = history!(
+        "
+        init  x=0 a=0 b=0
+        alice t1  w x=1  w a=5
+        bob   t2  r x=1  w b=-5
+        constraint a t1 t2
+    "
+    );
+    assert_eq!(text(&serial, Level::Si), "unknown, constraints ordered commits");
+    let blind = history!(
+        "
+        init  a=0 b=0
+        alice t1  w a=5
+        bob   t2  w b=-5
+        constraint a t1 t2
+    "
+    );
+    for level in ROBUSTNESS_LEVELS {
+        assert_eq!(text(&blind, level), "robust", "{level}");
+    }
+}
+
 /// Transactions of up to three operations on two keys in up to three sessions; `sources` says whom each read reads from.
 fn transactions(seed: u64) -> Vec<(usize, Vec<(bool, usize)>)> {
     let random = &mut Random::new(seed);

@@ -86,7 +86,7 @@ fn words(history: &History, level: Level, robustness: &Robustness) -> (&'static 
             ("unknown", format!("serializable here; other orders are tried for up to {most} transactions"))
         }
         Robustness::OrderedByConstraints => {
-            ("unknown", "constraints ordered commits here, and the criteria are about reads and writes only".to_owned())
+            ("unknown", "a cycle is possible only by the order that constraints give to commits".to_owned())
         }
         Robustness::Unknown(limit) => ("unknown", limit.to_string()),
     }
