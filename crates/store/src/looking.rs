@@ -98,6 +98,16 @@ impl<V: Clone> Store<V> {
         written.next().or(self.initial(key.0))
     }
 
+    /// The same, or what a transaction wrote that is running or was rolled back, which only `ru` shows.
+    pub fn any_value_of_anybody(&self, key: Key) -> Option<&V> {
+        let uncommitted = || {
+            let writers = self.engine.versions.dirty(key.0).iter();
+            let mut values = writers.flat_map(|&writer| self.ops(writer)).filter(|op| op.is_write() && op.key == key.0);
+            values.find_map(|op| op.value.as_ref())
+        };
+        self.any_value(key).or_else(uncommitted)
+    }
+
     /// The entry that a cell was made with: the last one before it.
     pub fn entry_before(&self, key: Key) -> Option<Key> {
         self.spaces.entry_before(key.0).map(Key)

@@ -3,6 +3,9 @@
 //! A skip prints `skipped 3: psql::pgbench_runs (pgbench not found)`, where 3 is the number of skips of this test binary
 //! so far. With `SKEW_REQUIRE_TOOLS=1` (continuous integration) a missing program fails the test instead.
 
+pub mod constraints;
+pub mod truths;
+
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};

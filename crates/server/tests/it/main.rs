@@ -6,6 +6,7 @@
 mod bad_clients;
 mod bodies;
 mod clients;
+mod constraints;
 mod generated;
 mod hungry;
 mod isolation;

@@ -104,6 +104,19 @@ impl Raw {
         self.talk(&[query(sql)])
     }
 
+    /// The first value of a query, as it is.
+    pub(crate) fn text(&mut self, sql: &str) -> String {
+        self.send(&query(sql));
+        let mut text = String::new();
+        loop {
+            match self.next() {
+                Some((b'D', body)) => text = String::from_utf8_lossy(body.get(6..).unwrap_or_default()).into_owned(),
+                Some((b'Z', _)) | None => return text,
+                Some(_) => {}
+            }
+        }
+    }
+
     /// The messages up to ReadyForQuery or the end of the connection.
     pub(crate) fn until_ready(&mut self) -> String {
         let mut shown = Vec::new();

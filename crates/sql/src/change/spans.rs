@@ -49,10 +49,13 @@ impl World<'_> {
         self.looks_at_row(bound, row.key, columns, LooksAt::OwnRow)
     }
 
-    /// The same for a place at which a row is about to be inserted. One that never had a row needs no lock.
+    /// The same for a place at which a row is about to be inserted. A place that never had a row needs no lock, unless
+    /// another running transaction has written there: what that one inserted and deleted again hides what others insert.
     pub(crate) fn hold_place(&mut self, bound: &Arc<BoundTable>, row: RowRef) -> Result<Meanwhile> {
         let columns = bound.spanned_at_all();
-        let is_new = self.db.store.any_value(Key(row.key)).is_none();
+        let txn = self.txn()?;
+        let is_written = self.db.store.writers(Key(row.key)).any(|writer| writer != txn);
+        let is_new = !is_written && self.db.store.any_value(Key(row.key)).is_none();
         if is_new || columns.is_empty() || self.db.options.constraints == Constraints::Weak {
             return Ok(Meanwhile::Nothing);
         }

@@ -85,7 +85,7 @@ impl World<'_> {
         }
         if let Some(at) = table.clustered.iter().position(|&clustered| clustered == position) {
             // A row that is gone, and that the transaction still sees, had the key that its place has always had.
-            let existence = self.look(row)?.or_else(|| self.db.store.any_value(Key(row)).cloned());
+            let existence = self.look(row)?.or_else(|| self.db.store.any_value_of_anybody(Key(row)).cloned());
             return Ok(key_part(existence.as_ref(), at, table.clustered.len()));
         }
         let cell = self.cell_key(table, row, table.columns[position].cell);

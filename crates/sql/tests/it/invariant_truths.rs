@@ -2,7 +2,6 @@
 //! shows with the same calls; what holds there, no exploration breaks. The applications are beside the project.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use skew_sql::app::App;
@@ -10,62 +9,9 @@ use skew_sql::explore::{Client, Limits, explore_interleaved};
 use skew_sql::session::transaction::{Isolation, level_by_name};
 use skew_sql::session::{ChoiceKind, Client as Connected, Database, Options};
 use skew_store::Recency;
+use skew_testing::truths::{Truth, definitions, folder, single_calls, truths};
 
 const LIMITS: Limits = Limits { runs: 100_000, time: Duration::from_secs(120) };
-
-/// A row of the table of truths.
-#[derive(Debug)]
-struct Truth {
-    app: String,
-    /// As exploration words it.
-    broken: String,
-    /// `RC`, or `audit RR, transfer RC`.
-    level: String,
-    violated: bool,
-    /// The calls that violate it.
-    calls: Option<String>,
-}
-
-fn folder() -> Option<PathBuf> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let beside = ["../shared", "../../shared"].map(|shared| root.join(shared).join("oracles/invariants"));
-    beside.into_iter().find(|folder| folder.is_dir())
-}
-
-fn truths(text: &str) -> Vec<Truth> {
-    let mut truths = Vec::new();
-    for line in text.lines().filter(|line| line.contains("**holds**") || line.contains("**violated**")) {
-        let line = line.replace("\\|", "\u{1}");
-        let cells: Vec<String> = line.split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect();
-        let [_, app, invariant, level, truth, reason, ..] = cells.as_slice() else { continue };
-        // The conditions of TPC-C, further down, are about another file.
-        if !truth.starts_with("**") {
-            continue;
-        }
-        let name = invariant.trim_end_matches(" (monotone)").trim_matches('`');
-        let broken = match invariant.as_str() {
-            _ if invariant.starts_with("ASSERT") => invariant.clone(),
-            _ if invariant.ends_with("(monotone)") => format!("{name}() goes down"),
-            _ => format!("{name}()"),
-        };
-        let violated = truth == "**violated**";
-        let calls = violated.then(|| reason.split('`').nth(1).unwrap_or_default().to_owned());
-        truths.push(Truth { app: app.clone(), broken, level: level.clone(), violated, calls });
-    }
-    truths
-}
-
-/// The calls that violate an invariant at a level of the definitions, by application.
-fn definitions(text: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    for line in text.lines().filter(|line| line.contains("violated: `")) {
-        let app = line.split('|').nth(1).unwrap_or_default().trim().to_owned();
-        let parts = line.split("violated: `").skip(1);
-        let witnesses = parts.filter_map(|part| part.split('`').next()).map(|calls| calls.replace("\\|", "|"));
-        found.extend(witnesses.map(|calls| (app.clone(), calls)));
-    }
-    found
-}
 
 fn isolation(word: &str) -> Isolation {
     match word {
@@ -106,12 +52,6 @@ fn broken((database, app, isolation): &(Database, App, Isolation), client: &str)
     let explored = explore_interleaved(database, app, &parsed, *isolation, LIMITS).expect("explored");
     assert_eq!(explored.limit, None, "{client}");
     explored.behaviours.into_iter().flat_map(|behaviour| behaviour.broken).collect()
-}
-
-/// The calls of a witness, without their sessions.
-fn single_calls(calls: &str) -> impl Iterator<Item = String> + '_ {
-    let sessions = calls.split('|').map(|session| session.split_once(':').map_or(session, |(_, calls)| calls));
-    sessions.flat_map(|calls| calls.split(';')).map(|call| call.trim().to_owned())
 }
 
 #[test]
