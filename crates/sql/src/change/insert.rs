@@ -97,6 +97,7 @@ impl World<'_> {
 
     /// Writes a new row where no other one is in its way.
     fn write_new(&mut self, bound: &Arc<BoundTable>, values: &[Datum], checks: &mut Vec<Check>) -> Result<RowRef> {
+        self.overwrites(bound.relation.oid, None)?;
         let row = loop {
             if let Some((index, row)) = self.find_conflict(bound, values, None, |index| index.deferrable.is_none())? {
                 return Err(self.taken(bound, index, row, values));

@@ -25,9 +25,9 @@ impl World<'_> {
         values: &[Datum],
     ) -> SqlError {
         if self.db.options.choice == ChoiceKind::Postgres {
-            return match self.have_both_looked(bound, index, row, values) {
-                Ok(true) => dependencies(Moment::Write),
-                Ok(false) => self.duplicate(bound, index, values),
+            // A transaction that looks first must not be told about a duplicate which it cannot have seen.
+            return match self.inserts_entry(bound, index, values) {
+                Ok(()) => self.duplicate(bound, index, values),
                 Err(error) => error,
             };
         }

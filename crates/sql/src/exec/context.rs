@@ -82,6 +82,8 @@ pub struct RowCursor {
     pub backwards: bool,
     /// Rows that qualify get locked.
     pub seeks: bool,
+    /// The index by which they were found, if they were.
+    pub index: Option<Oid>,
     /// Where the next batch of candidates begins, if there is one.
     pub resume: Option<Box<Resume>>,
 }

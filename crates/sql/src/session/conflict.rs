@@ -3,6 +3,8 @@
 use skew_store::Moment;
 
 use crate::error::{SqlError, SqlState};
+use crate::storage::ssi::Danger;
+use crate::storage::versions::transaction_number;
 
 /// Another transaction has changed a row that this one was to change or to lock.
 pub(crate) fn concurrent_update() -> SqlError {
@@ -21,8 +23,25 @@ pub(crate) fn dependencies(moment: Moment) -> SqlError {
         Moment::Write => "write",
         Moment::Commit => "commit attempt",
     };
+    among_dependencies(&format!("identification as a pivot, during {when}"))
+}
+
+/// The serializable transaction is part of a dangerous structure.
+pub(crate) fn dangerous(danger: Danger) -> SqlError {
+    among_dependencies(&match danger {
+        Danger::PivotWrites => "identification as a pivot, during write".to_owned(),
+        Danger::DoomedReads => "identification as a pivot, during conflict out checking".to_owned(),
+        Danger::DoomedWrites => "identification as a pivot, during conflict in checking".to_owned(),
+        Danger::DoomedCommits => "identification as a pivot, during commit attempt".to_owned(),
+        Danger::ReadsFromPivot(pivot) => {
+            format!("conflict out to pivot {}, during read", transaction_number(pivot))
+        }
+    })
+}
+
+fn among_dependencies(reason: &str) -> SqlError {
     refused("could not serialize access due to read/write dependencies among transactions")
-        .detail(format!("Reason code: Canceled on identification as a pivot, during {when}."))
+        .detail(format!("Reason code: Canceled on {reason}."))
         .hint("The transaction might succeed if retried.")
 }
 

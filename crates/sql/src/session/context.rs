@@ -139,7 +139,7 @@ impl Env for World<'_> {
                 Datum::array(Type::INT4, blockers.into_iter().map(|pid| Datum::Int(pid.into())).collect())
             }
             Question::TriggerDepth => Datum::Int(self.trigger_depth as i64),
-            Question::TransactionId => transaction_number(self.txn()?),
+            Question::TransactionId => Datum::Int(transaction_number(self.txn()?)),
             Question::NextValue(sequence) => Datum::Int(self.next_value(sequence)?),
             Question::CurrentValue(sequence) => Datum::Int(self.current_value(sequence)?),
             Question::SetValue { sequence, value, called } => Datum::Int(self.set_value(sequence, value, called)?),

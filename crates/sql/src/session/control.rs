@@ -24,6 +24,7 @@ use crate::session::database::{Counters, Database, SequenceState, State};
 use crate::session::transaction::{Isolation, level_by_name, store_error};
 use crate::storage::World;
 use crate::storage::locks::Owner;
+use crate::storage::ssi::Dependencies;
 use crate::types::Datum;
 
 /// What a reset comes back to, beside the store's own checkpoint.
@@ -174,6 +175,7 @@ impl State {
             }
             self.locks.release_transaction(owner);
         }
+        self.dependencies = Dependencies::default();
         self.store.reset().map_err(|error| store_error(&error))?;
         self.put_catalog(self.checkpoint.catalog.clone());
         self.sequences = self.checkpoint.sequences.clone();
@@ -194,6 +196,7 @@ fn end_own(world: &mut World<'_>) -> Result<()> {
     let id = world.session.transaction.as_mut().and_then(|transaction| transaction.id.take());
     if let Some(id) = id {
         world.db.running.remove(&id);
+        world.db.dependencies.roll_back(id);
         if world.db.store.is_open(id) {
             world.db.store.rollback(id).map_err(|error| store_error(&error))?;
         }

@@ -19,7 +19,7 @@ use crate::session::steering::Steering;
 use crate::session::{Client, Connection, Message, Options};
 use crate::storage::locks::{Locks, Owner};
 use crate::storage::look::Claim;
-use crate::storage::serializable::SerializableLook;
+use crate::storage::ssi::Dependencies;
 use crate::types::Datum;
 
 /// How often a thread lets others go first before it sleeps until the state is free. Statements are short: most often the
@@ -72,8 +72,8 @@ pub(crate) struct State {
     pub(crate) moved: FxHashMap<u32, (TxnId, u32)>,
     /// Serializable transactions that are not READ ONLY; some of them may have ended.
     pub(crate) serializable_writers: Vec<TxnId>,
-    /// Where serializable transactions have looked, as long as transactions run that may meet them.
-    pub(crate) serializable_looks: Vec<SerializableLook>,
+    /// What serializable transactions depend on each other for, where Skew does as PostgreSQL does.
+    pub(crate) dependencies: Dependencies,
     /// Keys of unique indexes that those who wait for another key are about to take.
     pub(crate) claims: FxHashMap<Owner, Vec<Claim>>,
     /// What functions were compiled to, from one guided run to the next: the runs of a client call the same ones.
@@ -162,7 +162,7 @@ impl Database {
             claims: FxHashMap::default(),
             moved: FxHashMap::default(),
             serializable_writers: Vec::new(),
-            serializable_looks: Vec::new(),
+            dependencies: Dependencies::default(),
             log: None,
             shelf: None,
             gone: Vec::new(),

@@ -2,6 +2,7 @@
 
 use crate::error::{Result, SqlError, SqlState};
 use crate::session::Message;
+use crate::session::conflict::dangerous;
 use crate::session::connection::SessionState;
 use crate::session::database::{Held, State};
 use crate::session::settings;
@@ -61,11 +62,19 @@ impl SessionState {
                 ));
             }
             state.running.remove(&id);
-            if let Err(error) = state.store.commit(id) {
+            let committed = match state.dependencies.commit(id) {
+                Ok(()) => state.store.commit(id).map_err(|error| store_error(&error)),
+                Err(danger) => Err(dangerous(danger)),
+            };
+            if let Err(error) = committed {
+                state.dependencies.roll_back(id);
+                if state.store.is_open(id) {
+                    state.store.rollback(id).expect("an open transaction can be rolled back");
+                }
                 self.restore(&mut transaction);
                 state.locks.release_transaction(self.identity.owner);
                 state.changed();
-                return Err(store_error(&error));
+                return Err(error);
             }
         }
         if let Some(catalog) = transaction.catalog.take() {
@@ -93,6 +102,7 @@ impl SessionState {
             && transaction.epoch == state.epoch
         {
             state.running.remove(&id);
+            state.dependencies.roll_back(id);
             state.forget_moves(id);
             if state.store.is_open(id) {
                 state.store.rollback(id).expect("an open transaction can be rolled back");
@@ -131,6 +141,7 @@ impl SessionState {
                 }
                 if let Some(id) = transaction.id.filter(|_| transaction.epoch == state.epoch) {
                     state.running.remove(&id);
+                    state.dependencies.roll_back(id);
                 }
                 state.locks.release_transaction(owner);
             }

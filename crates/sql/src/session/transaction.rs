@@ -110,13 +110,13 @@ impl Transaction {
         }
         let id = state.store.begin(who.session, self.level, reads).map_err(|error| store_error(&error))?;
         state.choice.began(who.session.0);
-        if state.running.is_empty() {
-            state.serializable_looks.clear();
-        }
         state.running.insert(id, who.owner);
         if self.level == Level::Ser && !self.read_only {
             state.serializable_writers.retain(|txn| state.running.contains_key(txn));
             state.serializable_writers.push(id);
+        }
+        if self.level == Level::Ser && reads == Reads::Snapshot {
+            state.dependencies.begin(id, self.read_only);
         }
         self.id = Some(id);
         // Coming back to a savepoint from before keeps the transaction, and with it its snapshot.

@@ -12,14 +12,16 @@
 //! - [`write`]: inserting, changing and deleting rows with their index entries
 //! - `again`: rows with the key of a deleted one
 //! - [`look`]: the committed state, for constraints
-//! - `serializable`: where serializable transactions have looked
+//! - `serializable`: what serializable transactions read and write, where Skew does as PostgreSQL does
+//! - `ssi`: which of them are refused
 //! - `versions`: `xmin` and `xmax`
 
 mod again;
 pub mod locks;
 pub(crate) mod look;
 pub(crate) mod rows;
-pub(crate) mod serializable;
+mod serializable;
+pub(crate) mod ssi;
 pub(crate) mod table;
 pub(crate) mod versions;
 pub(crate) mod world;

@@ -35,6 +35,7 @@ impl World<'_> {
                 let RelationKind::Index(index) = &relation.kind else {
                     return Err(SqlError::unsupported("a lookup in something that is no index"));
                 };
+                cursor.index = Some(relation.oid);
                 for values in equal {
                     cursor.look = None;
                     self.open_range(oid, table, index, values, (from.as_ref(), to.as_ref()), &mut cursor)?;
@@ -44,6 +45,7 @@ impl World<'_> {
                 let everything = Range { from: Bound::Unbounded, to: Bound::Unbounded };
                 let (keys, look) = self.note(table.space, &everything)?;
                 cursor.look = Some(look);
+                self.reads_table(oid, keys.is_empty())?;
                 cursor.candidates.extend(keys.into_iter().map(|key| (RowRef::seen(oid, key.0), None)));
             }
         }
@@ -57,8 +59,19 @@ impl World<'_> {
             self.check()?;
             let looks_again = cursor.seeks && self.level() == Level::Mvrc;
             let row = if looks_again { row.sought() } else { row };
+            let is_found = match entry {
+                Some(entry) => self.read(entry, row)?.is_some(),
+                None => true,
+            };
+            let comes_to_it = |world: &mut Self| match entry {
+                Some(entry) if !is_found => world.is_entry_changing(entry),
+                _ => Ok(true),
+            };
+            if cursor.index.is_some() && comes_to_it(self)? {
+                self.meets_row(row)?;
+            }
             if let Some(entry) = entry {
-                if self.read(entry, row)?.is_none() {
+                if !is_found {
                     continue;
                 }
                 if looks_again {
@@ -66,6 +79,9 @@ impl World<'_> {
                 }
             }
             if self.read(row.key, row)?.is_some() {
+                if cursor.index.is_some() {
+                    self.reads_row(row)?;
+                }
                 return Ok(Some(row));
             }
         }
@@ -159,6 +175,7 @@ impl World<'_> {
         let first = if whole { equal } else { &equal[..equal.len().min(1)] };
         let bounds = if first.len() == equal.len() { (from, to) } else { (None, None) };
         let range = self.range_of(table, index, first, bounds)?;
+        self.reads_index(table, cursor.index, &range)?;
         let (entries, look) = self.note(space, &range)?;
         cursor.look = cursor.candidates.is_empty().then_some(look);
         for entry in entries {
@@ -182,12 +199,13 @@ impl World<'_> {
             let bytes = self.encode_key(table, index, equal)?;
             let key = self.row_at(table, &bytes);
             let to = after(bytes.clone()).map_or(Bound::Unbounded, Bound::Excluded);
-            self.remember_look(table.space, &Range { from: Bound::Included(bytes), to })?;
+            self.reads_index(table, cursor.index, &Range { from: Bound::Included(bytes), to })?;
             cursor.candidates.push((RowRef::seen(oid, key), None));
             cursor.candidates.extend(self.rows_again(key).into_iter().map(|key| (RowRef::seen(oid, key), None)));
             return Ok(());
         }
         let range = self.range_of(table, index, equal, (from, to))?;
+        self.reads_index(table, cursor.index, &range)?;
         let (keys, look) = self.note(table.space, &range)?;
         cursor.look = cursor.candidates.is_empty().then_some(look);
         cursor.candidates.extend(keys.into_iter().map(|key| (RowRef::seen(oid, key.0), None)));
@@ -213,7 +231,6 @@ impl World<'_> {
     /// The keys of a range, which the statement has looked at from now on, and the number of this look.
     fn note(&mut self, space: Space, range: &Range) -> Result<(Vec<Key>, usize)> {
         let txn = self.txn()?;
-        self.remember_look(space, range)?;
         let (from, to) = (as_slice(&range.from), as_slice(&range.to));
         let keys = self.db.store.range(space, from, to).collect();
         let noted = self.db.store.note_range(txn, space, from, to);

@@ -11,8 +11,8 @@ use crate::types::Datum;
 const FIRST: i64 = 700;
 
 /// What a transaction is called in SQL.
-pub(crate) fn transaction_number(txn: TxnId) -> Datum {
-    Datum::Int(i64::from(txn.0) + FIRST)
+pub(crate) fn transaction_number(txn: TxnId) -> i64 {
+    i64::from(txn.0) + FIRST
 }
 
 impl World<'_> {
@@ -26,7 +26,7 @@ impl World<'_> {
             writer = writer.max(self.db.store.writer_seen(txn, Key(key)));
         }
         // Rows that were there before the first transaction count as written by the one before it.
-        Ok(writer.map_or(Datum::Int(FIRST - 1), transaction_number))
+        Ok(Datum::Int(writer.map_or(FIRST - 1, transaction_number)))
     }
 
     /// `xmax`: the transaction itself if it has locked the row, else one that is about to change it, else 0.
@@ -34,12 +34,12 @@ impl World<'_> {
         let txn = self.txn()?;
         let locked = self.session.transaction.as_ref().is_some_and(|own| own.locked_rows.contains(&row.key));
         if locked {
-            return Ok(transaction_number(txn));
+            return Ok(Datum::Int(transaction_number(txn)));
         }
         let mut writer = None;
         for key in self.keys_of(row)? {
             writer = writer.max(self.db.store.writers(Key(key)).filter(|&other| other != txn).max());
         }
-        Ok(writer.map_or(Datum::Int(0), transaction_number))
+        Ok(Datum::Int(writer.map_or(0, transaction_number)))
     }
 }

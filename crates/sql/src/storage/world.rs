@@ -472,6 +472,7 @@ impl<'a> World<'a> {
                 return Ok(());
             }
             self.db.running.remove(&txn);
+            self.db.dependencies.roll_back(txn);
             self.db.store.rollback(txn).map_err(|error| store_error(&error))?;
             if let Some(transaction) = &mut self.session.transaction {
                 transaction.id = None;

@@ -34,6 +34,8 @@ impl World<'_> {
     /// Writes a whole new row.
     pub(crate) fn insert_row(&mut self, bound: &Arc<BoundTable>, row: RowRef, values: &[Datum]) -> Result<()> {
         let table = bound.table();
+        self.inserts_entries(bound, values)?;
+        self.makes_version(row)?;
         self.db.moved.remove(&row.key);
         self.keep_view(row.key, row)?;
         if self.db.options.granularity == Granularity::Row {
@@ -83,6 +85,12 @@ impl World<'_> {
                 return Ok(place);
             }
         }
+        self.overwrites(row.table, Some(row.key))?;
+        let changed = |index: &BoundIndex| (0..new.len()).any(|at| !same(at) && index.looks_at_any([at].into_iter()));
+        if bound.indexes.iter().any(changed) {
+            self.inserts_entries(bound, &new)?;
+        }
+        self.makes_version(row)?;
         if self.db.options.granularity == Granularity::Row {
             self.keep_view(row.key, row)?;
             self.write(row.key, Some(list(new.clone())))?;
@@ -151,6 +159,8 @@ impl World<'_> {
     /// Deletes a row.
     pub(crate) fn delete_row(&mut self, bound: &Arc<BoundTable>, row: RowRef) -> Result<()> {
         let table = bound.table();
+        self.overwrites(row.table, Some(row.key))?;
+        self.makes_version(row)?;
         if self.rows_are_whole() && !bound.indexes.is_empty() {
             let old = self.look_row(table, row.key)?;
             for index in &bound.indexes {

@@ -17,5 +17,6 @@ mod postgres_levels;
 mod progress;
 mod queries;
 mod recording;
+mod serializable;
 mod sessions;
 mod soundness;
