@@ -81,6 +81,13 @@ impl Client {
         shown.lines().nth(2).unwrap_or(&shown).trim().to_owned()
     }
 
+    /// The same, as it is.
+    pub(crate) fn cell(&mut self, sql: &str) -> String {
+        self.rows.clear();
+        self.run(sql, Duration::from_secs(120)).expect("the watching connection never waits for a lock");
+        self.rows.first().and_then(|row| row.first()).cloned().unwrap_or_default()
+    }
+
     fn receive(&mut self, wait: Duration) {
         self.take_messages();
         if !self.is_busy {

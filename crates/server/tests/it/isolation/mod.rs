@@ -4,6 +4,7 @@
 //! same test runs on a real server, and `SKEW_BLESS=1` writes what it prints. `SKEW_SPECS` names another folder of specs.
 
 mod client;
+mod judge;
 mod spec;
 mod table;
 mod tester;
@@ -16,7 +17,7 @@ use skew_sql::session::{ChoiceKind, Options};
 
 use crate::target::Target;
 use spec::Spec;
-use tester::{Printed, run_spec};
+use tester::{Judged, Printed, run_spec};
 
 /// The part of the permutations of PostgreSQL's own specs that must be identical, in percent.
 const MIN_IDENTICAL: f64 = 99.0;
@@ -65,7 +66,7 @@ impl Tally {
         let spec = Spec::parse(&read(path)).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
         let alternatives = ["", "_1", "_2", "_3"].map(|suffix| path.with_file_name(format!("{name}{suffix}.out")));
-        let printed = run_spec(&spec, &target());
+        let printed = run_spec(&spec, &target(), Judged::No);
         if std::env::var_os("SKEW_BLESS").is_some() {
             bless(&alternatives[0], &spec, &printed);
         }
@@ -124,29 +125,49 @@ fn own_specs_print_what_postgres_prints() {
     assert!(tally.identical == tally.permutations, "{}", tally.differences);
 }
 
-/// Where reads are as weak as their levels allow, every permutation comes to its end too.
-#[test]
-fn own_specs_end_on_the_weak_database() {
-    if std::env::var_os("SKEW_TEST_POSTGRES").is_some() {
-        return;
-    }
-    for path in specs_in(&own_specs()) {
+/// Runs the specs of a folder where reads are as weak as their levels allow: every permutation comes to its end, within its
+/// levels and its constraints. How many there are.
+fn judge_weak(folder: &Path) -> usize {
+    let mut permutations = 0;
+    for path in specs_in(folder) {
         let spec = Spec::parse(&read(&path)).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
         let target = Target::with(crate::target::settings());
-        if let Err(why) = run_spec(&spec, &target) {
-            panic!("{}: {why}", path.display());
+        match run_spec(&spec, &target, Judged::ByLevels) {
+            Ok(printed) => permutations += printed.len(),
+            Err(why) => panic!("{}: {why}", path.display()),
         }
+    }
+    permutations
+}
+
+#[test]
+fn own_specs_are_within_their_levels_on_the_weak_database() {
+    if std::env::var_os("SKEW_TEST_POSTGRES").is_none() {
+        assert!(judge_weak(&own_specs()) > 0);
+    }
+}
+
+/// Another folder of specs: see `SKEW_SPECS`.
+fn specs_beside() -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/isolation/postgres-specs");
+    let folder = std::env::var_os("SKEW_SPECS").map_or_else(beside, PathBuf::from);
+    if !folder.exists() {
+        skew_testing::skip(&format!("there are no isolation specs of PostgreSQL in {}", folder.display()));
+        return None;
+    }
+    Some(folder)
+}
+
+#[test]
+fn specs_of_postgres_are_within_their_levels_on_the_weak_database() {
+    if let Some(folder) = specs_beside().filter(|_| std::env::var_os("SKEW_TEST_POSTGRES").is_none()) {
+        eprintln!("{} permutations within their levels", judge_weak(&folder));
     }
 }
 
 #[test]
 fn specs_of_postgres_print_what_postgres_prints() {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/isolation/postgres-specs");
-    let folder = std::env::var_os("SKEW_SPECS").map_or_else(beside, PathBuf::from);
-    if !folder.exists() {
-        eprintln!("skipped: there are no isolation specs of PostgreSQL in {}", folder.display());
-        return;
-    }
+    let Some(folder) = specs_beside() else { return };
     let mut tally = Tally::default();
     specs_in(&folder).iter().for_each(|path| tally.compare(path));
     let percent = 100.0 * tally.identical as f64 / tally.permutations as f64;

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use crate::isolation::client::Client;
+use crate::isolation::judge::judge;
 use crate::isolation::spec::{Blocker, PermutationStep, Spec};
 use crate::target::Target;
 
@@ -23,8 +24,16 @@ pub(crate) struct Printed {
     pub(crate) text: String,
 }
 
-/// Runs every permutation; an error says which step hangs or which set-up failed.
-pub(crate) fn run_spec(spec: &Spec, target: &Target) -> Result<Vec<Printed>, String> {
+/// What is asked of a permutation besides what it prints.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Judged {
+    No,
+    /// Its history is within the levels of its transactions, and no constraint is broken in the end.
+    ByLevels,
+}
+
+/// Runs every permutation; an error says which step hangs, which set-up failed, or what was outside of a level.
+pub(crate) fn run_spec(spec: &Spec, target: &Target, judged: Judged) -> Result<Vec<Printed>, String> {
     let connect = || Client::connect(target.address, &target.database);
     let mut watcher = connect();
     let mut clients: Vec<Client> = spec.sessions.iter().map(|_| connect()).collect();
@@ -32,7 +41,8 @@ pub(crate) fn run_spec(spec: &Spec, target: &Target) -> Result<Vec<Printed>, Str
     let pids = pids.join(",");
     let mut printed = Vec::new();
     for permutation in &spec.permutations {
-        let run = Run { spec, watcher: &mut watcher, clients: &mut clients, pids: &pids, shown: String::new() };
+        let shown = String::new();
+        let run = Run { spec, judged, watcher: &mut watcher, clients: &mut clients, pids: &pids, shown };
         let steps: Vec<&str> = permutation.iter().map(|step| step.step.name.as_str()).collect();
         let steps = steps.join(" ");
         let text = run.permutation(permutation).map_err(|why| format!("permutation {steps}: {why}"))?;
@@ -53,6 +63,7 @@ enum Attempt {
 
 struct Run<'a> {
     spec: &'a Spec,
+    judged: Judged,
     watcher: &'a mut Client,
     clients: &'a mut [Client],
     pids: &'a str,
@@ -74,6 +85,9 @@ impl<'a> Run<'a> {
             let shown = self.watcher.run(sql, MAX_STEP).ok_or("the set-up hangs")?;
             self.watcher.notices.clear();
             self.set_up(&shown)?;
+        }
+        if self.judged == Judged::ByLevels {
+            self.watcher.run("SELECT skew.checkpoint()", MAX_STEP).ok_or("the checkpoint hangs")?;
         }
         for (at, session) in self.spec.sessions.iter().enumerate() {
             if let Some(sql) = &session.setup {
@@ -121,6 +135,13 @@ impl<'a> Run<'a> {
                 self.show_notices(at);
                 self.shown.push_str(&shown);
             }
+        }
+        if self.judged == Judged::ByLevels {
+            for client in &mut *self.clients {
+                client.run("ROLLBACK", MAX_STEP).ok_or("a ROLLBACK hangs")?;
+                client.notices.clear();
+            }
+            judge(self.watcher)?;
         }
         if let Some(sql) = &self.spec.teardown {
             let shown = self.watcher.run(sql, MAX_STEP).ok_or("the teardown hangs")?;
