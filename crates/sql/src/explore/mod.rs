@@ -8,11 +8,13 @@
 //! - [`calls`]: one run of a client
 //! - [`states`]: the committed states of a run, and what must hold in them
 //! - [`interleaved`], [`gate`]: the same at PostgreSQL's levels, in every interleaving of statements
+//! - `client`: a client's text, split by the rules of SQL
 //! - [`canonical`]: histories of different runs, made comparable
 //! - [`watch`]: the end of an exploration's time
 
 mod calls;
 mod canonical;
+mod client;
 mod gate;
 mod interleaved;
 mod states;
@@ -120,36 +122,6 @@ impl Behaviour {
     /// Whether the same came out.
     pub fn is_like(&self, other: &Behaviour) -> bool {
         (&self.failed, &self.state, &self.broken) == (&other.failed, &other.state, &other.broken)
-    }
-}
-
-impl Client {
-    /// Reads a client.
-    pub fn parse(text: &str) -> std::result::Result<Client, String> {
-        let mut sessions = Vec::new();
-        for (at, part) in text.split('|').enumerate() {
-            let (name, calls) = match part.split_once(':') {
-                Some((name, calls)) if name.trim().chars().all(|c| c.is_alphanumeric() || c == '_') => {
-                    (name.trim().to_owned(), calls)
-                }
-                _ => (format!("s{}", at + 1), part),
-            };
-            let calls: Vec<String> =
-                calls.split(';').map(str::trim).filter(|call| !call.is_empty()).map(str::to_owned).collect();
-            if calls.is_empty() {
-                return Err(format!("session {name} calls nothing; a client reads `alice: f(1); g(2) | bob: f(1)`"));
-            }
-            if sessions.iter().any(|(other, _)| *other == name) {
-                return Err(format!("there are two sessions called {name}"));
-            }
-            sessions.push((name, calls));
-        }
-        if sessions.iter().all(|(name, _)| name == FINALLY) {
-            return Err(format!(
-                "nobody calls anything before `{FINALLY}`; a client reads `f(1) | g(2) | finally: h()`"
-            ));
-        }
-        Ok(Client { sessions })
     }
 }
 

@@ -261,6 +261,21 @@ fn clients_that_say_nothing_are_refused() {
     assert_eq!(wrong("a: f() | a: f()"), "there are two sessions called a");
 }
 
+#[test]
+fn quotes_and_parentheses_separate_nothing() {
+    let sessions = |text: &str| Client::parse(text).expect("a client").sessions;
+    let session = |name: &str, calls: &[&str]| (name.to_owned(), calls.iter().map(|call| (*call).to_owned()).collect());
+    assert_eq!(
+        sessions("a: f('x | y; z: ''|'); g($$;|$$) | \"Q|\"(1 | 2) /* | ; */; SELECT 'a' || 'b'"),
+        [session("a", &["f('x | y; z: ''|')", "g($$;|$$)"]), session("s2", &["\"Q|\"(1 | 2)", "SELECT 'a' || 'b'"]),]
+    );
+    assert_eq!(
+        sessions("f(a => 1) | finally: h()::text;"),
+        [session("s1", &["f(a => 1)"]), session("finally", &["h()::text"]),]
+    );
+    assert!(Client::parse("f('x | g(1)").expect_err("refused").starts_with("unterminated quoted string"));
+}
+
 /// Two deletes of a row that do not see each other conflict, as in PostgreSQL; where a level does not mind, both delete.
 #[test]
 fn a_row_is_deleted_twice_only_where_conflicts_are_allowed() {
@@ -328,7 +343,7 @@ fn what_is_left_is_read_in_the_end() {
         }
     }
     let error = Client::parse("finally: spend(1)").expect_err("nobody has done anything");
-    assert!(error.contains("nobody calls anything"), "{error}");
+    assert!(error.contains("nothing is called before"), "{error}");
 }
 
 /// Who locks a row has to have seen the last change of it, also of columns that it does not read.
