@@ -191,6 +191,9 @@ pub enum ExprKind {
     },
     /// `nextval('s')` and friends with a fixed sequence, from DEFAULTs of SERIAL and IDENTITY columns.
     NextValue(Oid),
+    /// The default that a column or a parameter has when the expression is used. It is in what the schema keeps only:
+    /// [`current`] puts the default itself in its place.
+    Default(DefaultOf),
     /// An array with one element or slice replaced: `UPDATE … SET a[1] = x`.
     Replace {
         /// The array, NULL included (then a new one is made).
@@ -704,6 +707,15 @@ pub enum Change {
     Delete(Delete),
     /// MERGE
     Merge(Merge),
+}
+
+/// What has a default.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DefaultOf {
+    /// A column of a table.
+    Column(Oid, usize),
+    /// A parameter of a function.
+    Parameter(Oid, usize),
 }
 
 /// INSERT. The source gives one slot of values, one for each column in `columns`.

@@ -267,6 +267,16 @@ impl<'a> Binder<'a> {
         self.note(from, |input| Stored::Item { input, alias, columns });
     }
 
+    /// The rows of a table that is changed, under the alias that it was given.
+    pub(super) fn noted_alias(&self, input: Plan, alias: Option<&ast::Ident>) -> Plan {
+        match alias {
+            Some(alias) if self.storing => {
+                Plan::Stored(Box::new(Stored::Item { input, alias: Some(name(alias)), columns: Vec::new() }))
+            }
+            _ => input,
+        }
+    }
+
     fn note(&self, from: &mut From<'a>, note: impl FnOnce(Plan) -> Stored) {
         if self.storing {
             from.plan = Plan::Stored(Box::new(note(std::mem::replace(&mut from.plan, Plan::One))));

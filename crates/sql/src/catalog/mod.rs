@@ -89,6 +89,12 @@ impl Catalog {
         self.relations.get(&oid)
     }
 
+    /// The relation that a relation is shown as: a table that keeps the rows of a materialized view is that view.
+    pub fn shown(&self, oid: Oid) -> Option<&Arc<Relation>> {
+        let view = self.table(oid).and_then(|table| table.view);
+        self.relations.get(&view.unwrap_or(oid))
+    }
+
     /// The table with this number.
     pub fn table(&self, oid: Oid) -> Option<&Table> {
         match &self.relations.get(&oid)?.kind {

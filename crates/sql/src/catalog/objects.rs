@@ -86,6 +86,10 @@ pub struct Table {
     pub on_commit: OnCommit,
     /// It keeps the rows of a materialized view WITH NO DATA, which cannot be read before REFRESH.
     pub unpopulated: bool,
+    /// The materialized view whose rows it keeps.
+    pub view: Option<Oid>,
+    /// UNLOGGED, for show: nothing is logged.
+    pub unlogged: bool,
 }
 
 /// What happens to a temporary table at the end of a transaction.
@@ -306,6 +310,13 @@ pub struct UserType {
     pub kind: UserTypeKind,
 }
 
+impl UserType {
+    /// The number of the relation that PostgreSQL keeps for a composite type: made up, and the same every time.
+    pub fn relation(&self) -> Oid {
+        0x1000_0000 | self.ty.0
+    }
+}
+
 /// A user-defined collation.
 #[derive(Clone, Debug)]
 pub struct Collation {
@@ -378,6 +389,8 @@ pub struct UserFunction {
     pub body: Arc<str>,
     /// The statements of `BEGIN ATOMIC … END` or `RETURN …`, bound when the function was made. Parameters are variables.
     pub atomic: Option<Arc<[StoredQuery]>>,
+    /// Its body is `RETURN …`.
+    pub returns_expr: bool,
     /// STRICT: NULL in, NULL out.
     pub strict: bool,
     /// IMMUTABLE, STABLE, VOLATILE.
@@ -386,15 +399,37 @@ pub struct UserFunction {
     pub settings: Vec<(String, String)>,
     /// A procedure, called by CALL.
     pub procedure: bool,
+    /// What is kept for show.
+    pub traits: FunctionTraits,
+}
+
+/// What is said about a function that changes nothing here: there are no privileges, and no planner goes by costs.
+#[derive(Clone, Debug)]
+pub struct FunctionTraits {
+    /// SECURITY DEFINER
+    pub security_definer: bool,
+    /// LEAKPROOF
+    pub leakproof: bool,
+    /// `proparallel`: `s`, `r` or `u`
+    pub parallel: char,
+    /// COST
+    pub cost: f64,
+    /// ROWS, for one that returns a set.
+    pub rows: f64,
+}
+
+impl Default for FunctionTraits {
+    fn default() -> FunctionTraits {
+        FunctionTraits { security_definer: false, leakproof: false, parallel: 'u', cost: 100.0, rows: 1000.0 }
+    }
 }
 
 impl UserFunction {
     /// The types of its input parameters.
     pub fn input_types(&self) -> Vec<Type> {
-        let is_input = |mode| matches!(mode, ParameterMode::In | ParameterMode::InOut | ParameterMode::Variadic);
         self.parameters
             .iter()
-            .filter(|parameter| is_input(parameter.mode))
+            .filter(|parameter| parameter.mode.is_input())
             .map(|parameter| parameter.typed.ty)
             .collect()
     }
@@ -430,6 +465,13 @@ pub enum ParameterMode {
     InOut,
     Variadic,
     Table,
+}
+
+impl ParameterMode {
+    /// Whether a call gives an argument for it.
+    pub fn is_input(self) -> bool {
+        matches!(self, ParameterMode::In | ParameterMode::InOut | ParameterMode::Variadic)
+    }
 }
 
 /// What a function returns.

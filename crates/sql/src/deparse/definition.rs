@@ -11,11 +11,12 @@ use crate::types::quote::identifier;
 pub(crate) fn index(env: &dyn Env, relation: &Relation, plain: bool, style: Style) -> String {
     let catalog = env.catalog();
     let RelationKind::Index(index) = &relation.kind else { return String::new() };
-    let Some(owner) = catalog.relation(index.table) else { return String::new() };
+    let Some(rows) = catalog.relation(index.table) else { return String::new() };
+    let Some(owner) = catalog.shown(index.table) else { return String::new() };
     let Some(table) = catalog.table(index.table) else { return String::new() };
     let schema = catalog.schemas.get(&owner.schema).map_or("public", |schema| &schema.name);
     let unique = if index.unique { "UNIQUE " } else { "" };
-    let keys: Vec<String> = index.keys.iter().map(|key| index_key(env, key, owner, style)).collect();
+    let keys: Vec<String> = index.keys.iter().map(|key| index_key(env, key, rows, style)).collect();
     let schema = if plain { String::new() } else { format!("{}.", identifier(schema)) };
     let mut text = format!(
         "CREATE {unique}INDEX {} ON {schema}{} USING {} ({})",
@@ -31,7 +32,7 @@ pub(crate) fn index(env: &dyn Env, relation: &Relation, plain: bool, style: Styl
         text += " NULLS NOT DISTINCT";
     }
     if let Some(predicate) = &index.predicate {
-        text += &format!(" WHERE {}", deparse::expression(env, predicate, Some(owner), style));
+        text += &format!(" WHERE {}", deparse::expression(env, predicate, Some(rows), style));
     }
     text
 }

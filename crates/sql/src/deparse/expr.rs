@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
+use crate::catalog::{ParameterMode, UserFunction};
 use crate::deparse::simple::is_simple;
 use crate::deparse::{Deparse, Frame, Part, Slot};
-use crate::functions::collate;
+use crate::functions::{Function, collate};
 use crate::ir::{
     AggregateCall, ColumnRef, Expr, ExprKind, FrameBound, FrameExclude, FrameMode, Quantified, RowOperator, SortKey,
     SubqueryKind, Subscript, SystemColumn, WindowCall,
@@ -17,19 +18,20 @@ impl<'q> Deparse<'q> {
         match &expr.kind {
             ExprKind::Const(value) => self.constant(value, expr.typed, expr.ty()),
             ExprKind::Param(number) => self.push(&format!("${}", number + 1)),
-            ExprKind::Variable(number) => self.push(&format!("${}", number + 1)),
+            ExprKind::Variable(number) => self.variable(*number),
             ExprKind::Column(column) => self.column(*column),
             ExprKind::Row { up, slot, .. } => self.whole_row(*up, *slot),
             ExprKind::System { up, slot, column } => self.system(*up, *slot, *column),
             ExprKind::Operand => self.push("VALUE"),
-            ExprKind::Call { function, args } => self.call(expr, function.name, args),
+            ExprKind::Call { function, args } => self.call(expr, function, args),
             ExprKind::UserCall { function, args } => {
                 let name = self.function_name(function);
                 self.push(&name);
                 self.push("(");
-                self.list(args);
+                self.passed(function, args);
                 self.push(")");
             }
+            ExprKind::Default(_) => self.push("DEFAULT"),
             ExprKind::Cast { arg, explicit } => self.cast(expr, arg, *explicit, implicit),
             ExprKind::And(args) => self.joined(expr, args, " AND "),
             ExprKind::Or(args) => self.joined(expr, args, " OR "),
@@ -72,7 +74,7 @@ impl<'q> Deparse<'q> {
                     self.push(&format!("::{name}"));
                 }
             }
-            ExprKind::Quantified { arg, operator, list, all } => self.quantified(expr, arg, operator.name, list, *all),
+            ExprKind::Quantified { arg, operator, list, all } => self.quantified(expr, arg, operator, list, *all),
             ExprKind::CompareRows { operator, left, right } => self.compare_rows(*operator, left, right),
             ExprKind::Field { arg, index } => {
                 self.push("(");
@@ -188,17 +190,65 @@ impl<'q> Deparse<'q> {
         });
     }
 
-    fn call(&mut self, expr: &Expr, name: &'static str, args: &'q [Expr]) {
+    /// A parameter of the function whose body this is.
+    fn variable(&mut self, number: usize) {
+        let Some((function, names)) = &self.function else { return self.push(&format!("${}", number + 1)) };
+        let Some(Some(name)) = names.get(number) else { return self.push(&format!("${}", number + 1)) };
+        // A column with its name is possibly in sight.
+        let shown = match self.frames.iter().any(|frame| !frame.slots.is_empty()) {
+            true => format!("{}.{}", quote::identifier(function), quote::identifier(name)),
+            false => quote::identifier(name),
+        };
+        self.push(&shown);
+    }
+
+    /// The arguments of a call but for defaults; those after a default have their names.
+    fn passed(&mut self, function: &UserFunction, args: &'q [Expr]) {
+        let inputs: Vec<_> = function.parameters.iter().filter(|parameter| parameter.mode.is_input()).collect();
+        let (mut separator, mut named) = ("", false);
+        for (at, arg) in args.iter().enumerate() {
+            if matches!(arg.kind, ExprKind::Default(_)) {
+                named = true;
+                continue;
+            }
+            self.push(separator);
+            separator = ", ";
+            if let (true, Some(name)) = (named, inputs.get(at).and_then(|input| input.name.as_ref())) {
+                self.push(&format!("{} => ", quote::identifier(name)));
+            }
+            let gathers = inputs.get(at).is_some_and(|input| input.mode == ParameterMode::Variadic);
+            match &arg.kind {
+                ExprKind::MakeArray(items) if gathers && !items.is_empty() => self.list(items),
+                _ => {
+                    if gathers {
+                        self.push("VARIADIC ");
+                    }
+                    self.expr(arg, true);
+                }
+            }
+        }
+    }
+
+    fn call(&mut self, expr: &Expr, function: &'static Function, args: &'q [Expr]) {
+        let name = function.name;
         match (is_symbol(name), args) {
             (true, [left, right]) => self.enclosed(|text| {
                 text.operand(left, expr, true);
-                text.push(&format!(" {name} "));
+                let symbol = text.symbol(function);
+                text.push(&format!(" {symbol} "));
                 text.operand(right, expr, true);
             }),
             (true, [only]) => self.enclosed(|text| {
-                text.push(&format!("{name} "));
+                let symbol = text.symbol(function);
+                text.push(&format!("{symbol} "));
                 text.operand(only, expr, true);
             }),
+            (_, [_]) if function.is_written() => {
+                self.push(&name.to_uppercase());
+                if expr.typed.modifier >= 0 {
+                    self.push(&format!("({})", expr.typed.modifier));
+                }
+            }
             (_, [of, number]) if name == collate::MARK => {
                 let collation = match &number.kind {
                     ExprKind::Const(Datum::Int(oid)) => u32::try_from(*oid).ok(),
@@ -235,7 +285,10 @@ impl<'q> Deparse<'q> {
                 self.expr(whole, true);
                 self.push("))");
             }
-            (_, args) => self.named_list(&quote::identifier(name), args),
+            (_, args) => {
+                let name = self.builtin_name(function);
+                self.named_list(&name, args);
+            }
         }
     }
 
@@ -275,9 +328,10 @@ impl<'q> Deparse<'q> {
         }
     }
 
-    fn quantified(&mut self, expr: &Expr, arg: &'q Expr, operator: &str, list: &'q Quantified, all: bool) {
+    fn quantified(&mut self, expr: &Expr, arg: &'q Expr, operator: &Function, list: &'q Quantified, all: bool) {
         self.enclosed(|text| {
             text.operand(arg, expr, true);
+            let operator = text.symbol(operator);
             text.push(&format!(" {operator} {} (", if all { "ALL" } else { "ANY" }));
             match list {
                 Quantified::List(items) => text.items(items),
@@ -335,7 +389,7 @@ impl<'q> Deparse<'q> {
         });
     }
 
-    fn field_name(&self, arg: &Expr, index: usize) -> String {
+    pub(super) fn field_name(&self, arg: &Expr, index: usize) -> String {
         let shape = match &arg.kind {
             ExprKind::MakeRow { shape, .. } | ExprKind::Row { shape, .. } if shape.ty == Type::RECORD => {
                 shape.fields.get(index).cloned()
@@ -350,7 +404,7 @@ impl<'q> Deparse<'q> {
         shape.map_or_else(|| format!("f{}", index + 1), |(name, _)| quote::identifier(&name))
     }
 
-    fn subscripts(&mut self, indices: &'q [Subscript]) {
+    pub(super) fn subscripts(&mut self, indices: &'q [Subscript]) {
         for index in indices {
             self.push("[");
             match index {
@@ -457,14 +511,14 @@ impl<'q> Deparse<'q> {
             {
                 shown
             }
-            _ => format!("{}::{name}", quote::literal(&shown)),
+            _ => format!("{}::{name}", quote::standard_literal(&shown)),
         };
         self.push(&text);
     }
 
     fn bare_constant(&mut self, value: &Datum, ty: Type) {
         let shown = text::output(value, ty, self.env);
-        self.push(&quote::literal(&shown));
+        self.push(&quote::standard_literal(&shown));
     }
 
     pub(super) fn type_name(&self, typed: Typed) -> String {
@@ -477,7 +531,7 @@ impl<'q> Deparse<'q> {
     }
 
     fn column(&mut self, column: ColumnRef) {
-        let Some((at, frame)) = self.frame(column.up) else { return self.push("?") };
+        let Some((at, frame)) = self.frame(column.up) else { return self.unknown() };
         match frame.slots.get(column.slot) {
             Some(Slot::Row { prefix, columns }) => {
                 let name = columns.get(column.column).map_or_else(String::new, |name| quote::identifier(name));
@@ -489,14 +543,14 @@ impl<'q> Deparse<'q> {
                 self.push(&format!("{prefix}.{column}"));
             }
             Some(Slot::Made { parts, below }) => {
-                let Some(part) = parts.get(column.column).cloned() else { return self.push("?") };
+                let Some(part) = parts.get(column.column).cloned() else { return self.unknown() };
                 let inner = self.frames.split_off(at);
                 self.frames.push(below.clone());
                 self.part(&part);
                 self.frames.truncate(at);
                 self.frames.extend(inner);
             }
-            None => self.push("?"),
+            None => self.unknown(),
         }
     }
 

@@ -110,7 +110,7 @@ impl<'q> Deparse<'q> {
     }
 
     /// Items with commas between them; the first slot after them.
-    fn listed(&mut self, plan: &'q Plan, items: &[Slot<'q>], first: usize) -> usize {
+    pub(super) fn listed(&mut self, plan: &'q Plan, items: &[Slot<'q>], first: usize) -> usize {
         let join = match plan {
             Plan::Stored(stored) => match &**stored {
                 Stored::Listed(Plan::Join(join)) => join,
@@ -178,6 +178,7 @@ impl<'q> Deparse<'q> {
             Plan::Subquery(query) => {
                 // A query in FROM sees the same tuples around as the query that it is in, but not that one's own.
                 let own = self.frames.pop();
+                self.beside.extend(own.clone());
                 let lateral = std::mem::take(&mut self.lateral);
                 if lateral && sees_left(plan) {
                     self.push("LATERAL ");
@@ -186,6 +187,7 @@ impl<'q> Deparse<'q> {
                 self.query(query, None);
                 self.push(")");
                 self.lateral = lateral;
+                self.beside.truncate(self.beside.len() - usize::from(own.is_some()));
                 self.frames.extend(own);
             }
             Plan::Function(scan) => {
@@ -199,7 +201,7 @@ impl<'q> Deparse<'q> {
                 self.values(rows);
                 self.push(")");
             }
-            _ => self.push("?"),
+            _ => self.unknown(),
         }
         let written = written.unwrap_or_default();
         self.alias(plan, slot, written);
@@ -229,7 +231,7 @@ impl<'q> Deparse<'q> {
             }
             _ => None,
         };
-        if own.as_ref() != Some(name) {
+        if own.as_ref() != Some(name) || written.alias.is_some() {
             self.push(&format!(" {}", quote::identifier(name)));
         }
         let is_function = matches!(plan, Plan::Function(_));

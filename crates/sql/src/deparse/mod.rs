@@ -8,8 +8,10 @@
 //! - `simple`: which operands need parentheses in pretty text
 //! - `query`: queries
 //! - `from`: the items of FROM
+//! - `change`: INSERT, UPDATE, DELETE, MERGE
 //! - `definition`: indexes and constraints as statements
 
+mod change;
 pub mod definition;
 mod expr;
 mod from;
@@ -20,7 +22,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::catalog::{Oid, Relation, RelationKind, StoredExpr, UserFunction};
-use crate::functions::Env;
+use crate::functions::{Env, Function, extension};
 use crate::ir::{AggregateCall, Expr, ExprKind, WindowCall};
 use crate::types::{names, quote};
 
@@ -59,6 +61,38 @@ pub(crate) fn view_definition(env: &dyn Env, view: Oid, style: Style) -> Option<
     text.query(&view.query.query, Some(&columns));
     text.out.push(';');
     Some(text.out)
+}
+
+/// `BEGIN ATOMIC … END` or `RETURN …`; none for a body that is a string.
+pub(crate) fn sql_body(env: &dyn Env, function: &UserFunction) -> Option<String> {
+    let statements = function.atomic.as_ref()?;
+    let inputs = function.parameters.iter().filter(|parameter| parameter.mode.is_input());
+    let named = (function.name.clone(), inputs.map(|parameter| parameter.name.clone()).collect::<Vec<_>>());
+    if function.returns_expr
+        && let [only] = &**statements
+        && let crate::ir::Plan::Project { columns, .. } = &only.query.plan
+        && let [value] = columns.as_slice()
+    {
+        let mut text = Deparse::new(env, Style::Plain);
+        text.function = Some(named);
+        text.frames.push(Rc::new(Frame { slots: Vec::new() }));
+        text.push("RETURN ");
+        text.expr(value, false);
+        return Some(text.out);
+    }
+    let mut body = "BEGIN ATOMIC\n".to_owned();
+    for statement in statements.iter() {
+        let mut text = Deparse::new(env, Style::Plain);
+        (text.function, text.indent) = (Some(named.clone()), 1);
+        text.query(&statement.query, None);
+        if text.incomplete {
+            // The names may be old ones, but this is what was written.
+            return Some(format!("BEGIN ATOMIC\n{}\nEND", function.body));
+        }
+        body.push_str(&text.out);
+        body.push_str(";\n");
+    }
+    Some(body + "END")
 }
 
 /// The columns of a relation by their positions, dropped ones included.
@@ -105,6 +139,14 @@ struct Deparse<'q> {
     frames: Vec<Rc<Frame<'q>>>,
     /// Common table expressions: number, name, columns.
     ctes: Vec<(usize, Arc<str>, Vec<Arc<str>>)>,
+    /// The tuples of queries around whose names are taken, though they are not seen.
+    beside: Vec<Rc<Frame<'q>>>,
+    /// The function whose body this is, with the names of its parameters.
+    function: Option<(Arc<str>, Vec<Option<Arc<str>>>)>,
+    /// The next select list is what a table is given: conversions to the types of its columns are not shown.
+    assigned: bool,
+    /// Something has no text.
+    incomplete: bool,
     /// Whether an item of FROM is being written that may look at what stands left of it.
     lateral: bool,
 }
@@ -122,6 +164,10 @@ impl<'q> Deparse<'q> {
             indent: 0,
             frames: Vec::new(),
             ctes: Vec::new(),
+            beside: Vec::new(),
+            function: None,
+            assigned: false,
+            incomplete: false,
             lateral: false,
         }
     }
@@ -167,6 +213,28 @@ impl<'q> Deparse<'q> {
         }
     }
 
+    /// How a built-in function is called; one of an extension, where the search path does not find it, with its schema.
+    fn builtin_name(&self, function: &Function) -> String {
+        let name = quote::identifier(function.name);
+        let catalog = self.env.catalog();
+        let Some(schema) = extension::schema_of(function, catalog) else { return name };
+        match names::search_path(self.env).contains(&schema) {
+            true => name,
+            false => self.qualified(schema, function.name, false),
+        }
+    }
+
+    /// How an operator is written; one of an extension, where the search path does not find it, with its schema.
+    fn symbol(&self, operator: &Function) -> String {
+        match extension::schema_of(operator, self.env.catalog()) {
+            Some(schema) if !names::search_path(self.env).contains(&schema) => {
+                let schema = self.env.catalog().schemas.get(&schema).map_or("", |schema| &*schema.name);
+                format!("OPERATOR({}.{})", quote::identifier(schema), operator.name)
+            }
+            _ => operator.name.to_owned(),
+        }
+    }
+
     fn function_name(&self, function: &UserFunction) -> String {
         let catalog = self.env.catalog();
         let function = catalog.functions.get(&function.oid).map_or(function, |now| now);
@@ -178,9 +246,15 @@ impl<'q> Deparse<'q> {
         self.qualified(function.schema, &function.name, found == Some(function.oid))
     }
 
+    /// Something that there is no text for.
+    fn unknown(&mut self) {
+        self.incomplete = true;
+        self.push("?");
+    }
+
     /// The names that items have already, in this query and in those around.
     fn is_taken(&self, name: &str) -> bool {
-        let mut slots = self.frames.iter().flat_map(|frame| &frame.slots);
+        let mut slots = self.frames.iter().chain(&self.beside).flat_map(|frame| &frame.slots);
         slots.any(|slot| slot_names(slot, name))
     }
 }

@@ -54,7 +54,7 @@ impl<'q> Deparse<'q> {
         self.ctes.truncate(ctes);
     }
 
-    fn with(&mut self, ctes: &'q [Arc<Cte>]) {
+    pub(super) fn with(&mut self, ctes: &'q [Arc<Cte>]) {
         self.indent += 8;
         self.push(" ");
         let recursive = ctes.iter().any(|cte| cte.recursive.is_some());
@@ -87,7 +87,7 @@ impl<'q> Deparse<'q> {
         self.line("", 0, 0, 0);
     }
 
-    fn body(&mut self, plan: &'q Plan, names: &[Arc<str>]) {
+    pub(super) fn body(&mut self, plan: &'q Plan, names: &[Arc<str>]) {
         let mut tail = Tail::default();
         let mut distinct = false;
         let mut core = plan;
@@ -127,7 +127,8 @@ impl<'q> Deparse<'q> {
                 self.values(rows);
                 self.tail(tail, &mut |text, key| text.sort_expr(&key.expr));
             }
-            _ => self.push("?"),
+            Plan::Change(change) => self.change(change),
+            _ => self.unknown(),
         }
     }
 
@@ -141,7 +142,7 @@ impl<'q> Deparse<'q> {
                 if at > 0 {
                     self.push(",");
                 }
-                self.expr(value, true);
+                self.expr(value, false);
             }
             self.push(")");
         }
@@ -251,14 +252,15 @@ impl<'q> Deparse<'q> {
         self.frames.pop();
     }
 
-    fn targets(&mut self, columns: &'q [Expr], names: &[Arc<str>]) {
+    pub(super) fn targets(&mut self, columns: &'q [Expr], names: &[Arc<str>]) {
         let mut separator = " ";
+        let implicit = !std::mem::take(&mut self.assigned);
         for (at, column) in columns.iter().enumerate() {
             self.push(separator);
             separator = ", ";
             let own = self.column_name(column);
             let mut text = self.apart(|text| {
-                text.expr(column, true);
+                text.expr(column, implicit);
                 if matches!(column.kind, ExprKind::Row { .. }) {
                     let name = text.type_name(column.typed);
                     text.push(&format!("::{name}"));
@@ -286,6 +288,22 @@ impl<'q> Deparse<'q> {
         let all: Vec<usize> = (0..aggregate.keys.len()).collect();
         if matches!(aggregate.sets.as_slice(), [only] if only.len() == all.len()) || aggregate.sets.is_empty() {
             return self.keys(aggregate, &all);
+        }
+        if let Some((kept, steps)) = rollup(&aggregate.sets) {
+            self.keys(aggregate, kept);
+            self.push(if kept.is_empty() { "ROLLUP(" } else { ", ROLLUP(" });
+            for (at, step) in steps.iter().enumerate() {
+                self.push(if at > 0 { ", " } else { "" });
+                self.push(if step.len() > 1 { "(" } else { "" });
+                self.keys(aggregate, step);
+                self.push(if step.len() > 1 { ")" } else { "" });
+            }
+            return self.push(")");
+        }
+        if aggregate.sets == cube(all.len()) {
+            self.push("CUBE(");
+            self.keys(aggregate, &all);
+            return self.push(")");
         }
         self.push("GROUPING SETS (");
         for (at, set) in aggregate.sets.iter().enumerate() {
@@ -439,6 +457,26 @@ impl<'q> Select<'q> {
             };
         }
     }
+}
+
+/// The keys that all grouping sets have, and those that ROLLUP leaves out one after the other, the last first.
+fn rollup(sets: &[Vec<usize>]) -> Option<(&[usize], Vec<&[usize]>)> {
+    let kept = sets.last()?.as_slice();
+    let mut steps = Vec::new();
+    for pair in sets.windows(2) {
+        let [longer, shorter] = pair else { return None };
+        steps.insert(0, longer.strip_prefix(shorter.as_slice()).filter(|rest| !rest.is_empty())?);
+    }
+    (!steps.is_empty()).then_some((kept, steps))
+}
+
+/// The grouping sets of CUBE over so many keys.
+fn cube(keys: usize) -> Vec<Vec<usize>> {
+    if keys > 12 {
+        return Vec::new();
+    }
+    let set = |bits: usize| (0..keys).filter(|at| bits & (1 << (keys - 1 - at)) != 0).collect();
+    (0..1usize << keys).rev().map(set).collect()
 }
 
 /// A select list with columns that are only sorted by: what is below it, all of its columns, and how it is sorted and cut.

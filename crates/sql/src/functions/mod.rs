@@ -74,6 +74,11 @@ pub struct Function {
 }
 
 impl Function {
+    /// Whether a call of it says how its argument was written: `CURRENT_DATE`.
+    pub(crate) fn is_written(&self) -> bool {
+        datetime::clock::WRITTEN.iter().any(|written| written.name == self.name && written.args == self.args)
+    }
+
     /// The columns that a set-returning function gives in a call with arguments of these types, if they have names.
     pub fn columns(&self, args: &[Type], catalog: &Catalog) -> Vec<(Arc<str>, Typed)> {
         let Body::Set { columns, .. } = &self.body else { return Vec::new() };

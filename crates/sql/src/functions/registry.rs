@@ -61,6 +61,7 @@ static FUNCTIONS: &[&[Function]] = &[
     system::extensions::FUNCTIONS,
     system::keywords::FUNCTIONS,
     system::locks::FUNCTIONS,
+    system::routine::FUNCTIONS,
     system::lookup::FUNCTIONS,
     system::sequences::FUNCTIONS,
     system::session::FUNCTIONS,
@@ -105,7 +106,7 @@ static SPREAD: &[&[Function]] = &[json::build::SPREAD, misc::SPREAD, text::join:
 static INFORMATION: &[&[Function]] = &[system::catalog::INFORMATION];
 
 /// What the binder calls where nobody writes a call.
-static INTERNAL: &[&[Function]] = &[collate::FUNCTIONS, system::sequences::STATE];
+static INTERNAL: &[&[Function]] = &[collate::FUNCTIONS, datetime::clock::WRITTEN, system::sequences::STATE];
 
 /// The functions of the schema `skew`.
 static SKEW: &[&[Function]] = &[system::control::SKEW];

@@ -1,9 +1,9 @@
 //! `pg_depend` and `pg_description`.
 
-use crate::catalog::{Oid, RelationKind};
+use crate::catalog::{Oid, PUBLIC, RelationKind};
 use crate::functions::extension;
 use crate::introspection::fill::{Filler, int, oid, text};
-use crate::introspection::relations::{all, default_oid};
+use crate::introspection::relations::{all, composites, default_oid};
 use crate::schema::depends::{Edges, Need, Object};
 use crate::storage::World;
 use crate::types::Datum;
@@ -28,8 +28,8 @@ fn rule(view: Oid) -> Oid {
 fn address(world: &World<'_>, object: Object) -> (Oid, Oid, usize) {
     match object {
         Object::Schema(oid) => (PG_NAMESPACE, oid, 0),
-        Object::Relation(oid) => (PG_CLASS, oid, 0),
-        Object::Column(oid, at) => (PG_CLASS, oid, at + 1),
+        Object::Relation(oid) => (PG_CLASS, shown(world, oid), 0),
+        Object::Column(oid, at) => (PG_CLASS, shown(world, oid), at + 1),
         Object::Default(oid, at) => (PG_ATTRDEF, default_oid(oid, at), 0),
         Object::Check(_, oid) | Object::ForeignKey(_, oid) | Object::DomainCheck(_, oid) => (PG_CONSTRAINT, oid, 0),
         Object::IndexConstraint(index) => {
@@ -41,7 +41,10 @@ fn address(world: &World<'_>, object: Object) -> (Oid, Oid, usize) {
         }
         Object::Trigger(_, oid) => (PG_TRIGGER, oid, 0),
         Object::Type(oid) => (PG_TYPE, oid, 0),
-        Object::Field(oid, at) => (PG_TYPE, oid, at + 1),
+        Object::Field(oid, at) => {
+            let relation = world.catalog.types.get(&oid).map_or(0, |user| user.relation());
+            (PG_CLASS, relation, at + 1)
+        }
         Object::Function(oid) => (PG_PROC, oid, 0),
     }
 }
@@ -68,7 +71,7 @@ pub(super) fn depends(world: &mut World<'_>, filler: &mut Filler) {
     let is_view =
         |oid: Oid| matches!(world.catalog.relation(oid).map(|relation| &relation.kind), Some(RelationKind::View(_)));
     let hidden = |object: Object| match object {
-        Object::Relation(oid) | Object::Column(oid, _) | Object::Default(oid, _) => is_rows(world, oid),
+        Object::Relation(oid) | Object::Column(oid, _) => shown(world, oid) != oid,
         _ => false,
     };
     for (object, needs) in Edges::of(&world.catalog).needs {
@@ -93,6 +96,9 @@ pub(super) fn depends(world: &mut World<'_>, filler: &mut Filler) {
             put(from, address(world, needed), kind);
         }
     }
+    for user in composites(&world.catalog).map(|(user, _)| user) {
+        put((PG_CLASS, user.relation(), 0), (PG_TYPE, user.ty.0, 0), "i");
+    }
     for relation in all(world) {
         if let RelationKind::View(_) = &relation.kind {
             put((PG_REWRITE, rule(relation.oid), 0), (PG_CLASS, relation.oid, 0), "i");
@@ -101,21 +107,27 @@ pub(super) fn depends(world: &mut World<'_>, filler: &mut Filler) {
     }
 }
 
-/// Whether a table holds the rows of a materialized view.
-fn is_rows(world: &World<'_>, oid: Oid) -> bool {
-    world.catalog.relations.values().any(|relation| match &relation.kind {
-        RelationKind::View(view) => view.materialized == Some(oid),
-        _ => false,
-    })
+/// The relation that a relation is shown as: a table that keeps the rows of a materialized view is that view.
+fn shown(world: &World<'_>, oid: Oid) -> Oid {
+    world.catalog.shown(oid).map_or(oid, |owner| owner.oid)
 }
 
 pub(super) fn descriptions(world: &mut World<'_>, filler: &mut Filler) {
     // Of what PostgreSQL says about its own objects, what psql shows.
-    filler.row(&[
-        ("objoid", oid(PLPGSQL_EXTENSION)),
-        ("classoid", oid(PG_EXTENSION)),
-        ("description", text("PL/pgSQL procedural language")),
-    ]);
+    if !world.catalog.comments.contains_key(&(PG_EXTENSION, PLPGSQL_EXTENSION, 0)) {
+        filler.row(&[
+            ("objoid", oid(PLPGSQL_EXTENSION)),
+            ("classoid", oid(PG_EXTENSION)),
+            ("description", text("PL/pgSQL procedural language")),
+        ]);
+    }
+    if !world.catalog.comments.contains_key(&(PG_NAMESPACE, PUBLIC, 0)) {
+        filler.row(&[
+            ("objoid", oid(PUBLIC)),
+            ("classoid", oid(PG_NAMESPACE)),
+            ("description", text("standard public schema")),
+        ]);
+    }
     for installed in world.catalog.extensions.values() {
         let about = extension::find(&installed.name).map_or("", |known| known.comment);
         if !world.catalog.comments.contains_key(&(PG_EXTENSION, installed.oid, 0)) {

@@ -1,11 +1,15 @@
 //! `pg_class`, `pg_attribute`, `pg_attrdef`, `pg_index`, `pg_sequence`, `pg_rewrite`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::catalog::{Column, Generation, Index, IndexKeyKind, Oid, Relation, RelationKind, Table, View};
+use crate::catalog::{
+    Catalog, CheckOption, Column, Generation, Index, IndexKeyKind, Oid, Relation, RelationKind, Table, UserType,
+    UserTypeKind, View,
+};
 use crate::deparse::{self, Style};
 use crate::functions::Env;
-use crate::introspection::fill::{Filler, int, oid, text, vector, yes};
+use crate::introspection::fill::{Filler, array, int, oid, text, vector, yes};
 use crate::ir::ExprKind;
 use crate::storage::World;
 use crate::system::initial;
@@ -13,17 +17,9 @@ use crate::types::{Datum, Type, Typed, builtin, kind};
 
 /// The relations in the order of their numbers.
 pub(super) fn all(world: &World<'_>) -> Vec<Arc<Relation>> {
-    let hidden = hidden(world);
-    world.catalog.relations.values().filter(|relation| !hidden.contains(&relation.oid)).cloned().collect()
-}
-
-/// Tables that keep the rows of materialized views, and their indexes, are shown as parts of the view.
-fn hidden(world: &World<'_>) -> Vec<Oid> {
-    let kept = |relation: &Arc<Relation>| match &relation.kind {
-        RelationKind::View(view) => view.materialized,
-        _ => None,
-    };
-    world.catalog.relations.values().filter_map(kept).collect()
+    // Tables that keep the rows of materialized views are shown as those.
+    let keeps_rows = |relation: &Relation| matches!(&relation.kind, RelationKind::Table(Table { view: Some(_), .. }));
+    world.catalog.relations.values().filter(|relation| !keeps_rows(relation)).cloned().collect()
 }
 
 /// `relkind`
@@ -49,13 +45,12 @@ pub(super) fn is_populated(world: &World<'_>, relation: &Relation) -> bool {
 
 pub(super) fn classes(world: &mut World<'_>, filler: &mut Filler) {
     for relation in all(world) {
-        let temporary = world.catalog.schemas.get(&relation.schema).is_some_and(|schema| schema.temporary);
         let mut row = vec![
             ("oid", oid(relation.oid)),
             ("relname", text(&relation.name)),
             ("relnamespace", oid(relation.schema)),
             ("relowner", oid(10)),
-            ("relpersistence", text(if temporary { "t" } else { "p" })),
+            ("relpersistence", text(persistence(&world.catalog, &relation))),
             ("relkind", text(letter(&relation))),
             ("relispopulated", yes(is_populated(world, &relation))),
             ("relreplident", text("n")),
@@ -68,17 +63,81 @@ pub(super) fn classes(world: &mut World<'_>, filler: &mut Filler) {
                 ("relnatts", int(index.keys.len() + index.include.len())),
                 ("relpages", int(1)),
             ]),
-            RelationKind::View(view) => row.extend([
-                ("relnatts", int(view.columns.len())),
-                ("relhasrules", yes(true)),
-                ("reltuples", Datum::Float(-1.0)),
-                ("relfilenode", oid(0)),
-            ]),
+            RelationKind::View(view) => {
+                row.extend([
+                    ("relnatts", int(view.columns.len())),
+                    ("relhasrules", yes(true)),
+                    ("reltuples", Datum::Float(-1.0)),
+                    ("relfilenode", oid(0)),
+                    ("reloptions", view_options(view)),
+                ]);
+                if let Some(rows) = view.materialized.and_then(|rows| world.catalog.table(rows)) {
+                    row.extend([
+                        ("relam", oid(2)),
+                        ("relhasindex", yes(!rows.indexes.is_empty())),
+                        ("relreplident", text("d")),
+                        ("relfilenode", oid(relation.oid)),
+                    ]);
+                }
+            }
             RelationKind::Sequence(_) => {
                 row.extend([("relnatts", int(3)), ("relpages", int(1)), ("reltuples", Datum::Float(1.0))]);
             }
         }
         filler.row(&row);
+    }
+    for (user, fields) in composites(&world.catalog) {
+        filler.row(&[
+            ("oid", oid(user.relation())),
+            ("relname", text(&user.name)),
+            ("relnamespace", oid(user.schema)),
+            ("reltype", oid(user.ty.0)),
+            ("relowner", oid(10)),
+            ("relpersistence", text("p")),
+            ("relkind", text("c")),
+            ("relnatts", int(fields.len())),
+            ("relispopulated", yes(true)),
+            ("relreplident", text("n")),
+        ]);
+    }
+}
+
+/// Composite types that are not the rows of a table, with their fields.
+pub(super) fn composites(catalog: &Catalog) -> impl Iterator<Item = (&UserType, &[(Arc<str>, Typed)])> {
+    let row_type = |relation: &Arc<Relation>| match &relation.kind {
+        RelationKind::Table(table) => Some(table.row_type),
+        _ => None,
+    };
+    let of_tables: BTreeSet<Type> = catalog.relations.values().filter_map(row_type).collect();
+    catalog.types.values().filter(move |user| !of_tables.contains(&user.ty)).filter_map(|user| match &user.kind {
+        UserTypeKind::Composite(fields) => Some((&**user, fields.as_slice())),
+        _ => None,
+    })
+}
+
+/// `relpersistence`: an index or an owned sequence is what its table is.
+fn persistence(catalog: &Catalog, relation: &Relation) -> &'static str {
+    if catalog.schemas.get(&relation.schema).is_some_and(|schema| schema.temporary) {
+        return "t";
+    }
+    let table = match &relation.kind {
+        RelationKind::Table(_) => Some(relation.oid),
+        RelationKind::Index(index) => Some(index.table),
+        RelationKind::Sequence(sequence) => sequence.owner.filter(|owner| owner.identity).map(|owner| owner.table),
+        RelationKind::View(_) => None,
+    };
+    match table.and_then(|table| catalog.table(table)) {
+        Some(table) if table.unlogged => "u",
+        _ => "p",
+    }
+}
+
+/// `reloptions` of a view.
+fn view_options(view: &View) -> Datum {
+    match view.check_option {
+        None => Datum::Null,
+        Some(CheckOption::Local) => array(Type::TEXT, vec![text("check_option=local")]),
+        Some(CheckOption::Cascaded) => array(Type::TEXT, vec![text("check_option=cascaded")]),
     }
 }
 
@@ -150,6 +209,11 @@ pub(super) fn attributes(world: &mut World<'_>, filler: &mut Filler) {
                     filler.row(&row);
                 }
             }
+        }
+    }
+    for (user, fields) in composites(&world.catalog) {
+        for (at, (name, typed)) in fields.iter().enumerate() {
+            filler.row(&attribute(world, user.relation(), name, *typed, at + 1));
         }
     }
 }
@@ -288,7 +352,7 @@ pub(super) fn indexes(world: &mut World<'_>, filler: &mut Filler) {
         });
         filler.row(&[
             ("indexrelid", oid(relation.oid)),
-            ("indrelid", oid(index.table)),
+            ("indrelid", oid(world.catalog.shown(index.table).map_or(0, |owner| owner.oid))),
             ("indnatts", int(index.keys.len() + index.include.len())),
             ("indnkeyatts", int(index.keys.len())),
             ("indisunique", yes(index.unique)),

@@ -41,6 +41,8 @@ pub(super) fn procs(world: &mut World<'_>, filler: &mut Filler) {
             Returns::Table => Type::RECORD,
             Returns::Trigger => Type::TRIGGER,
         };
+        let is_set = matches!(function.returns, Returns::Set(_) | Returns::Table);
+        let settings = function.settings.iter().map(|(name, value)| text(format!("{name}={value}"))).collect();
         let null_if = |missing: bool, value: Datum| if missing { Datum::Null } else { value };
         filler.row(&[
             ("oid", oid(function.oid)),
@@ -48,12 +50,15 @@ pub(super) fn procs(world: &mut World<'_>, filler: &mut Filler) {
             ("pronamespace", oid(function.schema)),
             ("proowner", oid(10)),
             ("prolang", oid(if function.language == Language::Sql { 14 } else { PLPGSQL })),
-            ("procost", Datum::Float(100.0)),
+            ("procost", Datum::Float(function.traits.cost)),
+            ("prorows", Datum::Float(if is_set { function.traits.rows } else { 0.0 })),
+            ("prosecdef", yes(function.traits.security_definer)),
+            ("proleakproof", yes(function.traits.leakproof)),
             ("prokind", text(if function.procedure { "p" } else { "f" })),
             ("proisstrict", yes(function.strict)),
-            ("proretset", yes(matches!(function.returns, Returns::Set(_) | Returns::Table))),
+            ("proretset", yes(is_set)),
             ("provolatile", text(volatility(function.volatility))),
-            ("proparallel", text("u")),
+            ("proparallel", text(function.traits.parallel.to_string())),
             ("pronargs", int(inputs.len())),
             ("pronargdefaults", int(all().filter(|parameter| parameter.default.is_some()).count())),
             ("prorettype", oid(returns.0)),
@@ -61,7 +66,9 @@ pub(super) fn procs(world: &mut World<'_>, filler: &mut Filler) {
             ("proallargtypes", null_if(plain, array(Type::OID, all().map(|it| oid(it.typed.ty.0)).collect()))),
             ("proargmodes", null_if(plain, array(Type::CHAR_INTERNAL, all().map(mode).collect()))),
             ("proargnames", null_if(!named, array(Type::TEXT, names))),
-            ("prosrc", text(&function.body)),
+            ("prosrc", text(if function.atomic.is_some() { "" } else { &*function.body })),
+            ("prosqlbody", null_if(function.atomic.is_none(), text(format!("{{FUNCTION {}}}", function.oid)))),
+            ("proconfig", null_if(function.settings.is_empty(), array(Type::TEXT, settings))),
         ]);
     }
 }

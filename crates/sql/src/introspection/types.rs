@@ -4,7 +4,7 @@ use crate::catalog::{RelationKind, UserType, UserTypeKind};
 use crate::deparse::{self, Style};
 use crate::introspection::fill::{Filler, int, oid, text, yes};
 use crate::storage::World;
-use crate::types::{Datum, Type, builtin, io};
+use crate::types::{Datum, Type, builtin, io, kind};
 
 pub(super) fn types(world: &mut World<'_>, filler: &mut Filler) {
     for user in world.catalog.types.values() {
@@ -36,7 +36,10 @@ fn of_user(world: &World<'_>, user: &UserType, filler: &mut Filler) {
             ("typstorage", text("p")),
         ])),
         UserTypeKind::Domain { base, not_null, default, .. } => {
-            let below = builtin::by_oid(base.ty);
+            let below = builtin::by_oid(kind::base(*base, &world.catalog).ty);
+            let default = default
+                .as_ref()
+                .map_or(Datum::Null, |default| text(deparse::expression(world, default, None, Style::Plain)));
             row.extend(io::of_type(base.ty).map(functions).into_iter().flatten());
             row.extend([
                 ("typlen", int(below.map_or(-1, |below| below.length))),
@@ -48,12 +51,10 @@ fn of_user(world: &World<'_>, user: &UserType, filler: &mut Filler) {
                 ("typbasetype", oid(base.ty.0)),
                 ("typtypmod", Datum::Int(base.modifier.into())),
                 ("typnotnull", yes(*not_null)),
-                (
-                    "typdefault",
-                    default
-                        .as_ref()
-                        .map_or(Datum::Null, |default| text(deparse::expression(world, default, None, Style::Plain))),
-                ),
+                ("typdefault", default.clone()),
+                ("typdefaultbin", default),
+                ("typalign", text(below.map_or('d', |below| below.align).to_string())),
+                ("typstorage", text(below.map_or('x', |below| below.storage).to_string())),
                 ("typcollation", oid(below.map_or(0, |below| below.collation))),
             ]);
         }
@@ -73,7 +74,7 @@ fn of_user(world: &World<'_>, user: &UserType, filler: &mut Filler) {
             row.extend([
                 ("typtype", text("c")),
                 ("typcategory", text("C")),
-                ("typrelid", oid(table.map_or(0, |table| table.oid))),
+                ("typrelid", oid(table.map_or_else(|| user.relation(), |table| table.oid))),
             ]);
             row.extend(functions(io::RECORD));
         }

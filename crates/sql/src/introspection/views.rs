@@ -47,12 +47,13 @@ pub(super) fn fill(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Re
                 ),
             ]),
             ("pg_indexes", RelationKind::Index(index)) => {
-                let table = world.relation(index.table)?;
+                let owner = world.catalog.shown(index.table);
+                let table = owner.map_or_else(String::new, |owner| owner.name.to_string());
                 let definition =
                     crate::deparse::definition::index(world, &relation, false, crate::deparse::Style::Plain);
                 filler.row(&[
                     ("schemaname", schema),
-                    ("tablename", text(&table.name)),
+                    ("tablename", text(table)),
                     ("indexname", text(&relation.name)),
                     ("indexdef", text(definition)),
                 ]);

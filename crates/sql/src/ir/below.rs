@@ -15,6 +15,7 @@ pub fn children<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
         | ExprKind::Param(_)
         | ExprKind::Variable(_)
         | ExprKind::NextValue(_)
+        | ExprKind::Default(_)
         | ExprKind::Operand
         | ExprKind::Column(_)
         | ExprKind::Row { .. }

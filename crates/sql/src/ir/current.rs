@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use super::walk::edit;
-use super::{Access, Change, Expr, ExprKind, Insert, Plan, Query, Scan, Stored, SubqueryKind};
+use super::{Access, Change, DefaultOf, Expr, ExprKind, Insert, Plan, Query, Scan, Stored, SubqueryKind};
 use crate::budget::{self, Share};
 use crate::catalog::{Catalog, Generation, Oid, RelationKind, StoredExpr, StoredQuery, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
-use crate::types::{RecordShape, kind};
+use crate::types::{Datum, RecordShape, Typed, kind};
 
 /// The expression.
 pub fn expr(stored: &StoredExpr, catalog: &Catalog) -> Expr {
@@ -136,6 +136,34 @@ impl Current<'_> {
         }
     }
 
+    /// The default that a column or parameter has now.
+    fn default_of(&self, of: DefaultOf, typed: Typed) -> Expr {
+        let default = match of {
+            DefaultOf::Column(table, at) => self.catalog.table(table).and_then(|table| {
+                let column = table.columns.get(at)?;
+                match (column.generation, column.sequence) {
+                    (Generation::IdentityAlways | Generation::IdentityByDefault, Some(sequence)) => {
+                        Some(Expr { kind: ExprKind::NextValue(sequence), typed: column.typed })
+                    }
+                    _ => match (&column.default, kind::user(column.typed.ty, self.catalog).map(|user| &user.kind)) {
+                        (Some(default), _) => Some(default.expr.clone()),
+                        (None, Some(UserTypeKind::Domain { default: Some(default), .. })) => Some(default.expr.clone()),
+                        _ => None,
+                    },
+                }
+            }),
+            DefaultOf::Parameter(function, at) => self.catalog.functions.get(&function).and_then(|function| {
+                let default = function.parameters.get(at)?.default.as_ref()?;
+                Some(default.expr.clone())
+            }),
+        };
+        match default {
+            None => Expr { kind: ExprKind::Const(Datum::Null), typed },
+            Some(value) if value.ty() == typed.ty => value,
+            Some(value) => Expr { kind: ExprKind::Cast { arg: Box::new(value), explicit: false }, typed },
+        }
+    }
+
     /// What a view's rows are made by.
     fn relation(&mut self, oid: Oid) -> Result<Plan> {
         let rows = self.catalog.relation(oid).and_then(|relation| match &relation.kind {
@@ -156,6 +184,17 @@ impl Current<'_> {
                 if let Some(now) = self.catalog.functions.get(&function.oid) {
                     *function = now.clone();
                 }
+            }
+            ExprKind::Default(of) => {
+                let mut value = self.default_of(*of, expr.typed);
+                self.expr(&mut value)?;
+                *expr = value;
+                return Ok(());
+            }
+            // How a call was written matters where it is shown only.
+            ExprKind::Call { function, args } if function.is_written() => {
+                *expr = args.pop().expect("it has the value itself as its argument");
+                return self.expr(expr);
             }
             // An operand that costs nothing stands in the comparisons themselves, as in every other statement.
             ExprKind::Case { operand, branches, .. } if operand.as_ref().is_some_and(|operand| is_simple(operand)) => {

@@ -63,7 +63,7 @@ fn same_kind(inner: &ExprKind, outer: &ExprKind, depth: usize) -> bool {
         (E::Subquery { query, .. }, E::Subquery { query: other, .. }) => {
             depth == 0 && (Arc::ptr_eq(query, other) || format!("{query:?}") == format!("{other:?}"))
         }
-        (E::NextValue(_), _) => false,
+        (E::NextValue(_) | E::Default(_), _) => false,
         (E::And(_), E::And(_))
         | (E::Or(_), E::Or(_))
         | (E::Not(_), E::Not(_))

@@ -41,7 +41,8 @@ macro_rules! walks {
                     | ExprKind::Row { .. }
                     | ExprKind::System { .. }
                     | ExprKind::Operand
-                    | ExprKind::NextValue(_) => Ok(()),
+                    | ExprKind::NextValue(_)
+                    | ExprKind::Default(_) => Ok(()),
                     ExprKind::Call { args, .. }
                     | ExprKind::UserCall { args, .. }
                     | ExprKind::And(args)

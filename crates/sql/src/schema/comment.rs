@@ -1,7 +1,8 @@
 //! COMMENT ON.
 
-use crate::catalog::{Oid, RelationKind};
+use crate::catalog::{Oid, RelationKind, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
+use crate::parse::ast::{Ident, ObjectName};
 use crate::parse::ddl::{ObjectKind, ObjectRef};
 use crate::schema::names::{fold, parts};
 use crate::storage::World;
@@ -14,6 +15,8 @@ const PG_PROC: Oid = 1255;
 const PG_NAMESPACE: Oid = 2615;
 const PG_CONSTRAINT: Oid = 2606;
 const PG_TRIGGER: Oid = 2620;
+const PG_EXTENSION: Oid = 3079;
+const PLPGSQL_EXTENSION: Oid = 13559;
 
 impl World<'_> {
     pub(super) fn comment(&mut self, object: ObjectKind, name: &ObjectRef, text: Option<&str>) -> Result<()> {
@@ -37,7 +40,11 @@ impl World<'_> {
             | ObjectKind::Sequence => (PG_CLASS, self.resolve_relation(&name.name)?.oid, 0),
             ObjectKind::Column => {
                 let (ident, table) = name.name.0.split_last().ok_or_else(|| SqlError::syntax("a column has a name"))?;
-                let relation = self.resolve_relation(&crate::parse::ast::ObjectName(table.to_vec()))?;
+                let table = ObjectName(table.to_vec());
+                if let Some(field) = self.composite_field(&table, ident)? {
+                    return Ok(Some(field));
+                }
+                let relation = self.resolve_relation(&table)?;
                 let position = match &relation.kind {
                     RelationKind::View(view) => {
                         let wanted = fold(ident);
@@ -50,6 +57,16 @@ impl World<'_> {
                     _ => self.position(relation.oid, ident)?,
                 };
                 (PG_CLASS, relation.oid, i32::try_from(position + 1).unwrap_or(i32::MAX))
+            }
+            ObjectKind::Extension => {
+                let (_, wanted) = parts(&name.name)?;
+                let found = self.catalog.extensions.values().find(|known| known.name == wanted).map(|known| known.oid);
+                let found = found.or_else(|| (&*wanted == "plpgsql").then_some(PLPGSQL_EXTENSION));
+                let missing = || {
+                    let message = format!("extension \"{wanted}\" does not exist");
+                    SqlError::new(SqlState::UNDEFINED_OBJECT, message)
+                };
+                (PG_EXTENSION, found.ok_or_else(missing)?, 0)
             }
             ObjectKind::Schema => (PG_NAMESPACE, self.schema_named(&parts(&name.name)?.1)?, 0),
             ObjectKind::Type | ObjectKind::Domain => (PG_TYPE, self.type_named(&name.name)?, 0),
@@ -85,5 +102,21 @@ impl World<'_> {
             }
             _ => return Ok(None),
         }))
+    }
+
+    /// A field of a composite type, if that is what is named.
+    fn composite_field(&mut self, ty: &ObjectName, field: &Ident) -> Result<Option<(Oid, Oid, i32)>> {
+        if self.find_relation(ty)?.is_some() {
+            return Ok(None);
+        }
+        let Ok(found) = self.type_named(ty) else { return Ok(None) };
+        let Some(user) = self.catalog.types.get(&found) else { return Ok(None) };
+        let UserTypeKind::Composite(fields) = &user.kind else { return Ok(None) };
+        let wanted = fold(field);
+        let Some(at) = fields.iter().position(|(name, _)| *name == wanted) else {
+            let message = format!("column \"{wanted}\" of relation \"{}\" does not exist", user.name);
+            return Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message));
+        };
+        Ok(Some((PG_CLASS, user.relation(), i32::try_from(at + 1).unwrap_or(i32::MAX))))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Check, RelationKind, UserType, UserTypeKind};
+use crate::catalog::{Catalog, Check, RelationKind, UserType, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Run, Tuple};
 use crate::ir::current;
@@ -63,8 +63,16 @@ impl World<'_> {
         for relation in self.catalog.clone().relations.values() {
             let RelationKind::Table(table) = &relation.kind else { continue };
             for (position, column) in table.columns.iter().enumerate() {
-                if column.dropped || column.typed.ty != domain {
+                if column.dropped || !kind::holds(column.typed.ty, domain, &self.catalog) {
                     continue;
+                }
+                if !is_below(domain, column.typed.ty, &self.catalog) {
+                    let name = kind::user(domain, &self.catalog).map_or("", |user| &*user.name);
+                    let message = format!(
+                        "cannot alter type \"{name}\" because column \"{}.{}\" uses it",
+                        relation.name, column.name
+                    );
+                    return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
                 }
                 for row in self.look_rows(table)? {
                     let value = self.look_column(table, row, position)?;
@@ -84,4 +92,15 @@ impl World<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a type is this domain, or a domain over it.
+fn is_below(domain: Type, mut ty: Type, catalog: &Catalog) -> bool {
+    while ty != domain {
+        match kind::user(ty, catalog).map(|user| &user.kind) {
+            Some(UserTypeKind::Domain { base, .. }) => ty = base.ty,
+            _ => return false,
+        }
+    }
+    true
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Language, Oid, Parameter, ParameterMode, Returns, UserFunction, Volatility};
+use crate::catalog::{FunctionTraits, Language, Oid, Parameter, ParameterMode, Returns, UserFunction, Volatility};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{
     CreateFunction, FunctionOption, FunctionParameter, FunctionReturns, ObjectKind, ObjectRef, ParameterMode as Said,
@@ -33,14 +33,19 @@ impl World<'_> {
             language: Language::Sql,
             body: "".into(),
             atomic: None,
+            returns_expr: false,
             strict: false,
             volatility: Volatility::Volatile,
             settings: Vec::new(),
             procedure: create.procedure,
+            traits: FunctionTraits::default(),
         };
         let mut language = None;
         self.apply_options(&mut function, &create.options, &mut language)?;
-        let atomic = create.options.iter().any(|option| matches!(option, FunctionOption::SqlBody(_)));
+        let atomic = create
+            .options
+            .iter()
+            .any(|option| matches!(option, FunctionOption::SqlBody(_) | FunctionOption::Return(_)));
         function.language = match language.as_deref() {
             Some("sql") => Language::Sql,
             None if atomic => Language::Sql,
@@ -191,8 +196,9 @@ impl World<'_> {
         for option in options {
             match option {
                 FunctionOption::Language(name) => *language = Some(name.clone()),
-                FunctionOption::Body(body) | FunctionOption::SqlBody(body) => {
+                FunctionOption::Body(body) | FunctionOption::SqlBody(body) | FunctionOption::Return(body) => {
                     (function.body, function.atomic) = (body.as_str().into(), None);
+                    function.returns_expr = matches!(option, FunctionOption::Return(_));
                 }
                 FunctionOption::Strict(strict) => function.strict = *strict,
                 FunctionOption::Volatility(volatility) => function.volatility = *volatility,
@@ -203,7 +209,11 @@ impl World<'_> {
                 FunctionOption::Reset(name) => {
                     function.settings.retain(|(known, _)| name.as_ref().is_some_and(|name| known != name));
                 }
-                FunctionOption::Ignored => {}
+                FunctionOption::SecurityDefiner(definer) => function.traits.security_definer = *definer,
+                FunctionOption::Leakproof(leakproof) => function.traits.leakproof = *leakproof,
+                FunctionOption::Parallel(word) => function.traits.parallel = word.chars().next().unwrap_or('u'),
+                FunctionOption::Cost(cost) => function.traits.cost = *cost,
+                FunctionOption::Rows(rows) => function.traits.rows = *rows,
                 FunctionOption::Unsupported(construct) => return Err(SqlError::unsupported(construct)),
             }
         }

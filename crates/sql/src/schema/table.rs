@@ -31,7 +31,10 @@ impl World<'_> {
         if self.is_taken(schema, &name, create.if_not_exists)? {
             return Ok(());
         }
-        let relation = self.empty_table(schema, name, on_commit(create.on_commit))?;
+        let mut relation = self.empty_table(schema, name, on_commit(create.on_commit))?;
+        if let RelationKind::Table(table) = &mut relation.kind {
+            table.unlogged = create.persistence == Persistence::Unlogged;
+        }
         let oid = relation.oid;
         let mut catalog = Catalog::clone(&self.catalog);
         catalog.put_relation(relation);
@@ -79,6 +82,8 @@ impl World<'_> {
             row_type: Type(row_type),
             on_commit,
             unpopulated: false,
+            view: None,
+            unlogged: false,
         };
         Ok(Relation { oid, schema, name, kind: RelationKind::Table(table) })
     }
@@ -263,6 +268,12 @@ impl World<'_> {
         let oid = self.table_of(schema, name.clone(), &columns, on_commit(create.on_commit))?;
         let count = rows.len();
         self.fill(oid, rows)?;
+        if create.persistence == Persistence::Unlogged {
+            self.change_table(oid, |table| {
+                table.unlogged = true;
+                Ok(())
+            })?;
+        }
         if let (true, TableSource::Query(query)) = (create.materialized, &create.source) {
             let stored = self.bind_stored(query)?;
             self.make_materialized(oid, schema, name, columns, stored)?;

@@ -86,6 +86,10 @@ impl World<'_> {
         self.rename_relation(rows, &format!("pg_materialized_{rows}"))?;
         let oid = self.db.new_oid();
         let view = View { columns, query: Arc::new(query), materialized: Some(rows), check_option: None };
+        self.change_table(rows, |table| {
+            table.view = Some(oid);
+            Ok(())
+        })?;
         self.change_catalog(|catalog| {
             catalog.put_relation(Relation { oid, schema, name, kind: RelationKind::View(view) });
             Ok(())

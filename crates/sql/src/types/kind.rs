@@ -49,6 +49,21 @@ pub fn is_domain(ty: Type, catalog: &Catalog) -> bool {
     user(ty, catalog).is_some_and(|user| matches!(user.kind, UserTypeKind::Domain { .. }))
 }
 
+/// Whether values of it are, or have in them, values of another type.
+pub fn holds(ty: Type, wanted: Type, catalog: &Catalog) -> bool {
+    if ty == wanted {
+        return true;
+    }
+    if let Some(element) = element(ty, catalog) {
+        return holds(element, wanted, catalog);
+    }
+    match user(ty, catalog).map(|user| &user.kind) {
+        Some(UserTypeKind::Domain { base, .. }) => holds(base.ty, wanted, catalog),
+        Some(UserTypeKind::Composite(fields)) => fields.iter().any(|(_, typed)| holds(typed.ty, wanted, catalog)),
+        _ => false,
+    }
+}
+
 /// Whether values of it are, or have in them, values of a domain.
 pub fn holds_domain(ty: Type, catalog: &Catalog) -> bool {
     if let Some(element) = element(ty, catalog) {

@@ -20,6 +20,11 @@ pub fn literal(text: &str) -> String {
     }
 }
 
+/// A string literal as expressions of the schema are shown with: a backslash stands for itself.
+pub fn standard_literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
 /// Splits a possibly qualified name: `a.b`, `"A b".c`; unquoted parts are folded to lower case. `None` if it is not one.
 pub fn split_qualified(text: &str) -> Option<Vec<String>> {
     let mut parts = Vec::new();

@@ -123,7 +123,7 @@ impl Cursor<'_> {
                 crate::parse::ast::Expr::Nested(inner) => *inner,
                 other => other,
             },
-            _ if self.kind_at(1) == Kind::LeftParen => *self.primary()?,
+            _ if matches!(self.kind_at(1), Kind::LeftParen | Kind::Dot) => *self.primary()?,
             _ => crate::parse::ast::Expr::Identifier(self.ident()?),
         };
         let collation = if self.accept_word(K::Collate) { Some(self.any_name()?) } else { None };

@@ -697,8 +697,10 @@ pub enum FunctionOption {
     Language(String),
     /// AS 'text': between the dollars.
     Body(String),
-    /// BEGIN ATOMIC … END, or RETURN …: the text of its statements.
+    /// BEGIN ATOMIC … END: the text of its statements.
     SqlBody(String),
+    /// RETURN …: as the text of a SELECT.
+    Return(String),
     /// STRICT, RETURNS NULL ON NULL INPUT; false is CALLED ON NULL INPUT.
     Strict(bool),
     /// IMMUTABLE, STABLE, VOLATILE
@@ -707,8 +709,16 @@ pub enum FunctionOption {
     Set(String, Vec<String>),
     /// RESET name; all if `None`.
     Reset(Option<String>),
-    /// COST, ROWS, PARALLEL, LEAKPROOF, SECURITY, …: accepted.
-    Ignored,
+    /// SECURITY DEFINER; false is SECURITY INVOKER.
+    SecurityDefiner(bool),
+    /// LEAKPROOF; false is NOT LEAKPROOF.
+    Leakproof(bool),
+    /// PARALLEL, in lower case.
+    Parallel(String),
+    /// COST
+    Cost(f64),
+    /// ROWS
+    Rows(f64),
     /// WINDOW, a C body, TRANSFORM: what Skew does not have.
     Unsupported(&'static str),
 }

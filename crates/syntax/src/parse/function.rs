@@ -1,6 +1,6 @@
 //! CREATE FUNCTION and CREATE PROCEDURE, and how functions are named elsewhere.
 
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, SqlState};
 use crate::parse::cursor::Cursor;
 use crate::parse::ddl::{
     CreateFunction, Ddl, FunctionOption, FunctionParameter, FunctionReturns, ParameterMode, Volatility,
@@ -126,7 +126,7 @@ impl Cursor<'_> {
                 self.take();
                 let mark = self.mark();
                 self.expr()?;
-                return Ok(Some(FunctionOption::SqlBody(format!("SELECT {}", self.text_since(mark)))));
+                return Ok(Some(FunctionOption::Return(format!("SELECT {}", self.text_since(mark)))));
             }
             K::Called => {
                 self.expect_words(&[K::Called, K::On, K::Null, K::Input])?;
@@ -146,25 +146,32 @@ impl Cursor<'_> {
                 if !matches!(self.keyword(), K::Invoker | K::Definer) {
                     return Err(self.unexpected());
                 }
-                FunctionOption::Ignored
+                FunctionOption::SecurityDefiner(self.keyword() == K::Definer)
             }
-            K::Leakproof => FunctionOption::Ignored,
+            K::Leakproof => FunctionOption::Leakproof(true),
             K::Not => {
                 self.take();
                 if self.keyword() != K::Leakproof {
                     return Err(self.unexpected());
                 }
-                FunctionOption::Ignored
+                FunctionOption::Leakproof(false)
             }
             K::Window => FunctionOption::Unsupported("a user's window function"),
-            K::Cost | K::Rows => {
+            K::Cost => {
                 self.take();
-                self.primary()?;
-                return Ok(Some(FunctionOption::Ignored));
+                return Ok(Some(FunctionOption::Cost(self.positive_number("COST")?)));
+            }
+            K::Rows => {
+                self.take();
+                return Ok(Some(FunctionOption::Rows(self.positive_number("ROWS")?)));
             }
             K::Parallel => {
                 self.take();
-                FunctionOption::Ignored
+                let word = self.label()?.value.to_ascii_lowercase();
+                if !matches!(word.as_str(), "safe" | "unsafe" | "restricted") {
+                    return Err(SqlError::syntax("parameter \"parallel\" must be SAFE, RESTRICTED, or UNSAFE"));
+                }
+                return Ok(Some(FunctionOption::Parallel(word)));
             }
             K::Support => {
                 self.take();
@@ -182,6 +189,16 @@ impl Cursor<'_> {
         };
         self.take();
         Ok(Some(option))
+    }
+
+    /// A number of COST or ROWS.
+    fn positive_number(&mut self, what: &str) -> Result<f64> {
+        let mark = self.mark();
+        self.primary()?;
+        match self.text_since(mark).trim().parse::<f64>() {
+            Ok(number) if number > 0.0 => Ok(number),
+            _ => Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, format!("{what} must be positive"))),
+        }
     }
 
     fn function_body(&mut self) -> Result<FunctionOption> {

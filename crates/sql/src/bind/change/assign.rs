@@ -44,7 +44,7 @@ impl<'a> Binder<'a> {
             if is_default(&assignment.value) && target.table.columns[column].generation == Generation::Stored {
                 return Ok(());
             }
-            let value = self.new_value(&assignment.value, &target.table.columns[column])?;
+            let value = self.new_value(&assignment.value, target, column)?;
             return self.put(column, ident, value, target, list);
         }
         let values = self.row_values(&assignment.value, &columns, target)?;
@@ -71,10 +71,11 @@ impl<'a> Binder<'a> {
     }
 
     /// The value for a column, DEFAULT included.
-    pub(super) fn new_value(&mut self, expr: &ast::Expr, column: &Column) -> Result<Expr> {
+    pub(super) fn new_value(&mut self, expr: &ast::Expr, target: Target<'a>, at: usize) -> Result<Expr> {
         if is_default(expr) {
-            return self.default_or_null(column);
+            return self.default_or_null(target, at);
         }
+        let column = &target.table.columns[at];
         check_generated(column)?;
         let bound = self.expr(expr)?;
         self.assign(bound, column.typed, &column.name).map_err(|error| self.at_expr(expr, error))
@@ -92,7 +93,8 @@ impl<'a> Binder<'a> {
             if fields.len() != columns.len() {
                 return Err(SqlError::syntax("number of columns does not match number of values"));
             }
-            return fields.into_iter().enumerate().map(|(at, field)| self.new_value(field, column(at))).collect();
+            let values = fields.into_iter().zip(columns);
+            return values.map(|(field, (at, _))| self.new_value(field, target, *at)).collect();
         }
         let ast::Expr::Subquery(query) = peel(expr) else {
             let message = "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression";

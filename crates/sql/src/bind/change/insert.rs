@@ -125,7 +125,7 @@ impl<'a> Binder<'a> {
         let takes_default = is_default(expr);
         given.check_generated(at, takes_default)?;
         let bound = if takes_default || given.is_overridden(column) {
-            self.default_or_null(column)?
+            self.default_or_null(given.target, at)?
         } else {
             let bound = self.expr(expr)?;
             self.assign(bound, column.typed, &column.name).map_err(|error| self.at_expr(expr, error))?
@@ -147,7 +147,7 @@ impl<'a> Binder<'a> {
         for (expr, at) in exprs.into_iter().zip(&given.columns) {
             let column = &target.columns[*at];
             columns.push(if given.is_overridden(column) {
-                self.default_or_null(column)?
+                self.default_or_null(given.target, *at)?
             } else {
                 self.assign(expr, column.typed, &column.name)?
             });

@@ -38,7 +38,10 @@ impl<'a> Sides<'a> {
 impl<'a> Binder<'a> {
     pub(super) fn merge_into(&mut self, merge: &ast::Merge) -> Result<Merge> {
         let target = self.changed(&merge.table.name, None)?;
-        let item = target.item(merge.table.alias.as_ref().map(|alias| &alias.name), 0);
+        let alias = merge.table.alias.as_ref().map(|alias| &alias.name);
+        let item = target.item(alias, 0);
+        let scan =
+            Plan::Scan(Scan { table: target.oid(), access: Access::All, filter: None, reverse: false, seeks: false });
         let source = ast::TableWithJoins { relation: merge.source.clone(), joins: Vec::new() };
         let mut right = self.from_list(std::slice::from_ref(&source))?;
         if right.items.iter().any(|other| other.name == item.name) {
@@ -56,13 +59,7 @@ impl<'a> Binder<'a> {
         self.frames.pop();
         let join = Join {
             kind: JoinKind::Right,
-            left: Plan::Scan(Scan {
-                table: target.oid(),
-                access: Access::All,
-                filter: None,
-                reverse: false,
-                seeks: false,
-            }),
+            left: self.noted_alias(scan, alias),
             right: right.plan,
             on: Some(on?),
             lateral: false,
@@ -120,8 +117,7 @@ impl<'a> Binder<'a> {
         }
         let mut assignments = Vec::new();
         for (column, value) in columns.iter().zip(values) {
-            let value =
-                self.within(Clause::Values, |binder| binder.new_value(value, &target.table.columns[*column]))?;
+            let value = self.within(Clause::Values, |binder| binder.new_value(value, target, *column))?;
             assignments.push(Assignment { column: *column, value });
         }
         for (at, column) in target.table.columns.iter().enumerate() {

@@ -16,7 +16,7 @@ use crate::bind::names::{Found, name, qualified};
 use crate::bind::scope::{Columns, Item};
 use crate::catalog::{Column, Generation, Oid, Relation, RelationKind, Table, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
-use crate::ir::{Change, Expr, ExprKind, Returning, current};
+use crate::ir::{Change, DefaultOf, Expr, ExprKind, Returning, current};
 use crate::types::{Datum, kind};
 
 use view::Doing;
@@ -140,8 +140,12 @@ impl<'a> Binder<'a> {
         self.assign(current::expr(default, self.catalog), column.typed, &column.name).map(Some)
     }
 
-    /// The same, with NULL for no default.
-    fn default_or_null(&mut self, column: &Column) -> Result<Expr> {
+    /// The word DEFAULT for a column: what it gets, NULL for no default.
+    fn default_or_null(&mut self, target: Target<'a>, at: usize) -> Result<Expr> {
+        let column = &target.table.columns[at];
+        if self.storing {
+            return Ok(Expr { kind: ExprKind::Default(DefaultOf::Column(target.oid(), at)), typed: column.typed });
+        }
         let default = self.column_default(column)?;
         Ok(default.unwrap_or(Expr { kind: ExprKind::Const(Datum::Null), typed: column.typed }))
     }

@@ -57,7 +57,7 @@ impl<'a> Binder<'a> {
         let item = self.target_item(target, alias, 0);
         let scan =
             Plan::Scan(Scan { table: target.oid(), access: Access::All, filter: None, reverse: false, seeks: false });
-        let scan = self.shown(scan);
+        let scan = self.noted_alias(self.shown(scan), alias);
         if others.is_empty() {
             return Ok(From::one(scan, item));
         }

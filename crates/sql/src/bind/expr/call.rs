@@ -191,7 +191,9 @@ impl Binder<'_> {
             Some(precision) => crate::types::modifier::apply(ty, &[precision])?,
             None => Typed::from(ty),
         };
-        self.explicit(now, typed).map(Some)
+        let value = self.explicit(now, typed)?;
+        let Some(written) = functions::internal(name).filter(|_| self.storing) else { return Ok(Some(value)) };
+        Ok(Some(Expr { kind: ExprKind::Call { function: written, args: vec![value] }, typed }))
     }
 
     /// `GROUPING(a, b)`: worked out where the groups are made.

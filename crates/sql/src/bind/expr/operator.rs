@@ -10,7 +10,7 @@ use crate::budget;
 use crate::error::{Result, SqlError};
 use crate::functions::Function;
 use crate::functions::resolve::{self, Argument, Callee, Resolved};
-use crate::ir::{Expr, ExprKind};
+use crate::ir::{DefaultOf, Expr, ExprKind};
 use crate::types::{Datum, Type};
 
 impl Binder<'_> {
@@ -176,10 +176,14 @@ impl Binder<'_> {
         self.implicit(arg, ty)
     }
 
-    fn default_argument(&mut self, resolved: &Resolved, parameter: usize) -> Result<Expr> {
+    fn default_argument(&mut self, resolved: &Resolved, at: usize) -> Result<Expr> {
         let Callee::User(function) = &resolved.callee else { unreachable!("only users' functions have such defaults") };
-        let parameter = &function.parameters[parameter];
+        let parameter = &function.parameters[at];
         let default = parameter.default.as_ref().expect("the call was found to use a default");
+        if self.storing {
+            let kind = ExprKind::Default(DefaultOf::Parameter(function.oid, at));
+            return Ok(Expr { kind, typed: parameter.typed });
+        }
         let expr = crate::ir::current::expr(default, self.catalog);
         self.assign(expr, parameter.typed, parameter.name.as_deref().unwrap_or("?"))
     }

@@ -115,6 +115,8 @@ fn table(
         row_type,
         on_commit: OnCommit::default(),
         unpopulated: false,
+        view: None,
+        unlogged: false,
     };
     catalog.put_relation(Relation { oid, schema: PUBLIC, name: name.into(), kind: RelationKind::Table(table) });
 }

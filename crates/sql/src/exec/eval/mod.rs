@@ -78,6 +78,7 @@ impl<'p> Run<'p> {
             ExprKind::Replace { arg, indices, value } => self.replace(cx, arg, indices, value, tuple),
             ExprKind::Subquery { kind, query } => self.subquery(cx, kind, query, tuple),
             ExprKind::NextValue(sequence) => cx.ask(Question::NextValue(*sequence)),
+            ExprKind::Default(_) => Err(internal("defaults are looked up before anything is evaluated")),
             ExprKind::Const(_)
             | ExprKind::Column(_)
             | ExprKind::Param(_)

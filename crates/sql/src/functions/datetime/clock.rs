@@ -26,6 +26,19 @@ pub(in crate::functions) static FUNCTIONS: &[Function] = &[
     f("timezone", &[T::INTERVAL, T::TIMETZ], T::TIMETZ, |env, args, _| time_in(env, args, offset(args)?)),
 ];
 
+/// How `CURRENT_DATE` and its like stay as they were written, in what the schema keeps: calls with their value.
+pub(in crate::functions) static WRITTEN: &[Function] = &[
+    f("current_date", &[T::ANY], T::DATE, written).stable(),
+    f("current_timestamp", &[T::ANY], T::TIMESTAMPTZ, written).stable(),
+    f("current_time", &[T::ANY], T::TIMETZ, written).stable(),
+    f("localtimestamp", &[T::ANY], T::TIMESTAMP, written).stable(),
+    f("localtime", &[T::ANY], T::TIME, written).stable(),
+];
+
+fn written(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    Ok(args.at(0).clone())
+}
+
 fn now(env: &mut dyn Env, _: &[Datum], _: &Site<'_>) -> Result<Datum> {
     Ok(Datum::Timestamp(env.transaction_time()))
 }

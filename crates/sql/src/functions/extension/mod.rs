@@ -14,6 +14,10 @@ mod uuid;
 
 pub(crate) use hstore::{as_json as hstore_as_json, of_array as hstore_of_array};
 
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
 use crate::catalog::{Catalog, Oid};
 use crate::functions::Function;
 use crate::functions::resolve::Names;
@@ -133,6 +137,28 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
 /// The extension with this name.
 pub(crate) fn find(name: &str) -> Option<&'static Extension> {
     EXTENSIONS.iter().find(|extension| extension.name == name)
+}
+
+/// Functions and operators of all extensions by name and arguments, with the extension.
+static OWNERS: LazyLock<FxHashMap<(&'static str, &'static [Type]), &'static Extension>> = LazyLock::new(|| {
+    let of = |known: &'static Extension| {
+        let entries = known.functions.iter().chain(known.operators).copied().flatten();
+        entries.map(move |function| ((function.name, function.args), known))
+    };
+    EXTENSIONS.iter().flat_map(of).collect()
+});
+
+/// The schema that a function or operator of an installed extension is in; none for PostgreSQL's own.
+pub(crate) fn schema_of(function: &Function, catalog: &Catalog) -> Option<Oid> {
+    let owner = owner(function)?;
+    catalog.extensions.values().find(|installed| *installed.name == *owner.name).map(|installed| installed.schema)
+}
+
+/// The extension that a function or operator is part of.
+pub(crate) fn owner(function: &Function) -> Option<&'static Extension> {
+    let is_same = |own: &&'static Function| own.args == function.args;
+    let own = super::named(function.name).iter().any(is_same) || super::operators(function.name).iter().any(is_same);
+    OWNERS.get(&(function.name, function.args)).copied().filter(|_| !own)
 }
 
 /// The functions with this name of the extensions that are installed in a schema.

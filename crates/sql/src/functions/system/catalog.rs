@@ -1,11 +1,6 @@
 //! Definitions of objects as text, comments, sizes.
 
-use std::sync::Arc;
-
-use crate::catalog::{
-    Catalog, Language, Oid, Parameter, ParameterMode, Relation, RelationKind, Returns, Trigger, TriggerTime,
-    UserFunction, UserTypeKind, Volatility,
-};
+use crate::catalog::{Catalog, Oid, Relation, RelationKind, Timing, Trigger, TriggerTime, UserTypeKind};
 use crate::deparse::definition;
 use crate::deparse::{self, Style};
 use crate::error::{Result, SqlError};
@@ -34,10 +29,6 @@ pub static FUNCTIONS: &[Function] = &[
     f("pg_get_ruledef", &[T::OID, T::BOOL], T::TEXT, nothing).stable(),
     f("pg_get_triggerdef", &[T::OID], T::TEXT, |env, args, _| triggerdef(env, args, false)).stable(),
     f("pg_get_triggerdef", &[T::OID, T::BOOL], T::TEXT, |env, args, _| triggerdef(env, args, args.bool(1)?)).stable(),
-    f("pg_get_functiondef", &[T::OID], T::TEXT, functiondef).stable(),
-    f("pg_get_function_arguments", &[T::OID], T::TEXT, |env, args, _| arguments(env, args, true)).stable(),
-    f("pg_get_function_identity_arguments", &[T::OID], T::TEXT, |env, args, _| arguments(env, args, false)).stable(),
-    f("pg_get_function_result", &[T::OID], T::TEXT, result).stable(),
     f("pg_get_statisticsobjdef_columns", &[T::OID], T::TEXT, nothing).stable(),
     f("pg_get_partkeydef", &[T::OID], T::TEXT, nothing).stable(),
     f("pg_get_partition_constraintdef", &[T::OID], T::TEXT, nothing).stable(),
@@ -91,11 +82,11 @@ const INITIAL_CHECKS: [(Oid, &str); 2] = [
 pub static INFORMATION: &[Function] =
     &[table("_pg_expandarray", &[T::ANYARRAY], &[("x", T::ANYELEMENT), ("n", T::INT4)], expand)];
 
-fn number(args: &[Datum]) -> Result<Oid> {
+pub(super) fn number(args: &[Datum]) -> Result<Oid> {
     Ok(u32::try_from(args.int(0)?).unwrap_or_default())
 }
 
-fn some(text: Option<String>) -> Result<Datum> {
+pub(super) fn some(text: Option<String>) -> Result<Datum> {
     Ok(text.map_or(Datum::Null, Datum::text))
 }
 
@@ -237,8 +228,14 @@ fn trigger_text(env: &dyn Env, relation: &Relation, trigger: &Trigger, pretty: b
     let condition = trigger.condition.as_ref().map_or_else(String::new, |it| {
         format!("WHEN ({}) ", deparse::trigger_condition(env, it, relation, style(pretty)))
     });
+    let (constraint, timing) = match trigger.timing {
+        None => ("", ""),
+        Some(Timing::Immediate) => ("CONSTRAINT ", " NOT DEFERRABLE INITIALLY IMMEDIATE"),
+        Some(Timing::DeferrableImmediate) => ("CONSTRAINT ", " DEFERRABLE INITIALLY IMMEDIATE"),
+        Some(Timing::DeferrableDeferred) => ("CONSTRAINT ", " DEFERRABLE INITIALLY DEFERRED"),
+    };
     format!(
-        "CREATE TRIGGER {} {when} {} ON {table} FOR EACH {} {condition}EXECUTE FUNCTION {function}({})",
+        "CREATE {constraint}TRIGGER {} {when} {} ON {table}{timing} FOR EACH {} {condition}EXECUTE FUNCTION {function}({})",
         quote::identifier(&trigger.name),
         events.join(" OR "),
         if trigger.each_row { "ROW" } else { "STATEMENT" },
@@ -246,7 +243,7 @@ fn trigger_text(env: &dyn Env, relation: &Relation, trigger: &Trigger, pretty: b
     )
 }
 
-fn in_schema(catalog: &Catalog, schema: Oid, name: &str) -> String {
+pub(super) fn in_schema(catalog: &Catalog, schema: Oid, name: &str) -> String {
     let schema = catalog.schemas.get(&schema).map_or("public", |schema| &schema.name);
     format!("{}.{}", quote::identifier(schema), quote::identifier(name))
 }
@@ -263,82 +260,6 @@ fn triggerdef(env: &mut dyn Env, args: &[Datum], pretty: bool) -> Result<Datum> 
     Ok(Datum::Null)
 }
 
-fn user_function(env: &dyn Env, args: &[Datum]) -> Result<Option<Arc<UserFunction>>> {
-    Ok(env.catalog().functions.get(&number(args)?).cloned())
-}
-
-fn parameter_text(env: &dyn Env, parameter: &Parameter, defaults: bool) -> String {
-    let mode = match parameter.mode {
-        ParameterMode::In | ParameterMode::Table => "",
-        ParameterMode::Out => "OUT ",
-        ParameterMode::InOut => "INOUT ",
-        ParameterMode::Variadic => "VARIADIC ",
-    };
-    let name = parameter.name.as_ref().map_or_else(String::new, |name| format!("{} ", quote::identifier(name)));
-    let ty = names::format_type(parameter.typed.ty, Some(parameter.typed.modifier), env);
-    let default = parameter.default.as_ref().filter(|_| defaults);
-    let default = default.map_or_else(String::new, |default| {
-        format!(" DEFAULT {}", deparse::expression(env, default, None, Style::Plain))
-    });
-    format!("{mode}{name}{ty}{default}")
-}
-
-fn arguments_text(env: &dyn Env, function: &UserFunction, defaults: bool) -> String {
-    let shown = function.parameters.iter().filter(|parameter| parameter.mode != ParameterMode::Table);
-    shown.map(|parameter| parameter_text(env, parameter, defaults)).collect::<Vec<_>>().join(", ")
-}
-
-fn arguments(env: &mut dyn Env, args: &[Datum], defaults: bool) -> Result<Datum> {
-    let function = user_function(env, args)?;
-    some(function.map(|function| arguments_text(env, &function, defaults)))
-}
-
-fn result_text(env: &dyn Env, function: &UserFunction) -> Option<String> {
-    let shown = |ty: T| names::format_type(ty, None, env);
-    Some(match &function.returns {
-        Returns::Nothing => return None,
-        Returns::One(typed) => shown(typed.ty),
-        Returns::Set(typed) => format!("SETOF {}", shown(typed.ty)),
-        Returns::Trigger => "trigger".to_owned(),
-        Returns::Table => {
-            let columns = function.parameters.iter().filter(|parameter| parameter.mode == ParameterMode::Table);
-            let columns: Vec<String> = columns.map(|column| parameter_text(env, column, false)).collect();
-            format!("TABLE({})", columns.join(", "))
-        }
-    })
-}
-
-fn result(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    let function = user_function(env, args)?;
-    let function = function.filter(|function| !function.procedure);
-    some(function.and_then(|function| result_text(env, &function)))
-}
-
-fn functiondef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    let Some(function) = user_function(env, args)? else { return Ok(Datum::Null) };
-    let what = if function.procedure { "PROCEDURE" } else { "FUNCTION" };
-    let mut text = format!(
-        "CREATE OR REPLACE {what} {}({})\n",
-        in_schema(env.catalog(), function.schema, &function.name),
-        arguments_text(env, &function, true)
-    );
-    if let Some(returns) = result_text(env, &function).filter(|_| !function.procedure) {
-        text += &format!(" RETURNS {returns}\n");
-    }
-    text += &format!(" LANGUAGE {}\n", if function.language == Language::Sql { "sql" } else { "plpgsql" });
-    let volatility = match function.volatility {
-        Volatility::Immutable => " IMMUTABLE",
-        Volatility::Stable => " STABLE",
-        Volatility::Volatile => "",
-    };
-    let strict = if function.strict { " STRICT" } else { "" };
-    if !volatility.is_empty() || !strict.is_empty() {
-        text += &format!("{volatility}{strict}\n");
-    }
-    let tag = if function.procedure { "$procedure$" } else { "$function$" };
-    some(Some(format!("{text}AS {tag}{}{tag}\n", function.body)))
-}
-
 /// The number of the catalog with this name.
 fn class(name: &str) -> Oid {
     match name {
@@ -348,6 +269,7 @@ fn class(name: &str) -> Oid {
         "pg_namespace" => 2615,
         "pg_constraint" => 2606,
         "pg_trigger" => 2620,
+        "pg_extension" => 3079,
         _ => 0,
     }
 }

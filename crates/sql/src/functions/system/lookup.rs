@@ -37,7 +37,6 @@ pub static FUNCTIONS: &[Function] = &[
     f("pg_sleep_until", &[T::TIMESTAMPTZ], T::VOID, sleep_until).volatile(),
     f("pg_reload_conf", &[], T::BOOL, |_, _, _| Ok(Datum::Bool(true))).volatile(),
     f("pg_get_function_arg_default", &[T::OID, T::INT4], T::TEXT, argument_default).stable(),
-    f("pg_get_function_sqlbody", &[T::OID], T::TEXT, nothing).stable(),
     f("pg_get_statisticsobjdef", &[T::OID], T::TEXT, nothing).stable(),
     f("pg_get_replica_identity_index", &[T::REGCLASS], T::REGCLASS, nothing).stable(),
     f("pg_column_compression", &[T::ANY], T::TEXT, nothing).stable(),

@@ -6,6 +6,7 @@ pub(super) mod extensions;
 pub(super) mod keywords;
 pub(super) mod locks;
 pub(super) mod lookup;
+pub(super) mod routine;
 pub(super) mod sequences;
 pub(super) mod session;
 pub(super) mod statistics;

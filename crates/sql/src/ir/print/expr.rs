@@ -66,6 +66,7 @@ impl Printer<'_> {
             ExprKind::Subscript { arg, indices } => format!("{}{}", self.text(arg), self.subscripts(indices)),
             ExprKind::Subquery { kind, query } => self.subquery(kind, query),
             ExprKind::NextValue(sequence) => format!("nextval({})", self.relation_name(*sequence)),
+            ExprKind::Default(_) => "default".to_owned(),
             ExprKind::Replace { arg, indices, value } => {
                 format!("replace({}{}, {})", self.text(arg), self.subscripts(indices), self.text(value))
             }

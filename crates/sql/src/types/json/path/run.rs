@@ -21,6 +21,22 @@ pub struct Run<'a> {
     matches: Matches<'a>,
 }
 
+/// Whether the steps to an item include `.**`.
+fn goes_through_depths(mut expr: &Expr) -> bool {
+    while let Expr::Step(from, step) = expr {
+        if matches!(step, Step::Depth { .. }) {
+            return true;
+        }
+        expr = from;
+    }
+    false
+}
+
+/// Whether an item has another form than a step of strict mode wants.
+fn is_structural(error: &SqlError) -> bool {
+    matches!(error.fields().code.as_str(), "2203A" | "2203C" | "22039" | "22033")
+}
+
 /// True, false, or unknown.
 type Truth = Option<bool>;
 
@@ -81,8 +97,13 @@ impl<'a> Run<'a> {
             },
             Expr::Step(from, step) => {
                 let mut found = Vec::new();
+                // After `.**` there are items of all forms: those that the step does not fit are passed over.
+                let forgives = self.path.strict && goes_through_depths(from);
                 for item in self.items(from, scope)? {
-                    self.step(&item, step, scope, &mut found)?;
+                    match self.step(&item, step, scope, &mut found) {
+                        Err(error) if forgives && is_structural(&error) => {}
+                        done => done?,
+                    }
                 }
                 found
             }
