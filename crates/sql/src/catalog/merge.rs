@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 
 /// What `own` changed since `base`, applied to `now`.
-pub(crate) fn merge(base: &Arc<Catalog>, own: Arc<Catalog>, now: &Arc<Catalog>) -> Arc<Catalog> {
+pub fn merge(base: &Arc<Catalog>, own: Arc<Catalog>, now: &Arc<Catalog>) -> Arc<Catalog> {
     if Arc::ptr_eq(base, now) {
         return own;
     }

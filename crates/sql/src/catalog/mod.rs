@@ -3,7 +3,7 @@
 //! A statement is bound against one `Arc<Catalog>`. A statement that changes the schema clones it (objects are shared),
 //! changes the clone inside its transaction, and the commit makes it everybody's.
 
-pub(crate) mod merge;
+pub mod merge;
 pub mod objects;
 pub mod stored;
 

@@ -8,7 +8,7 @@ use crate::functions::Env;
 use crate::types::quote::identifier;
 
 /// `CREATE INDEX …`; `plain` names the table without its schema.
-pub(crate) fn index(env: &dyn Env, relation: &Relation, plain: bool, style: Style) -> String {
+pub fn index(env: &dyn Env, relation: &Relation, plain: bool, style: Style) -> String {
     let catalog = env.catalog();
     let RelationKind::Index(index) = &relation.kind else { return String::new() };
     let Some(rows) = catalog.relation(index.table) else { return String::new() };

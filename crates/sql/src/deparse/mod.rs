@@ -29,13 +29,13 @@ use crate::types::{names, quote};
 /// Whether parentheses that are not needed are left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
-pub(crate) enum Style {
+pub enum Style {
     Plain,
     Pretty,
 }
 
 /// An expression over a row of a table, or over no row at all.
-pub(crate) fn expression(env: &dyn Env, stored: &StoredExpr, row: Option<&Relation>, style: Style) -> String {
+pub fn expression(env: &dyn Env, stored: &StoredExpr, row: Option<&Relation>, style: Style) -> String {
     let mut text = Deparse::new(env, style);
     if let Some(relation) = row {
         text.frames.push(Rc::new(Frame { slots: vec![Slot::Row { prefix: None, columns: columns_of(relation) }] }));
@@ -54,7 +54,7 @@ pub(crate) fn trigger_condition(env: &dyn Env, stored: &StoredExpr, relation: &R
 }
 
 /// A view's query.
-pub(crate) fn view_definition(env: &dyn Env, view: Oid, style: Style) -> Option<String> {
+pub fn view_definition(env: &dyn Env, view: Oid, style: Style) -> Option<String> {
     let RelationKind::View(view) = &env.catalog().relation(view)?.kind else { return None };
     let columns: Vec<Arc<str>> = view.columns.iter().map(|(name, _)| name.clone()).collect();
     let mut text = Deparse::new(env, style);
@@ -268,7 +268,7 @@ fn slot_names(slot: &Slot<'_>, wanted: &str) -> bool {
 }
 
 /// Whether the expression is a call as SQL writes one, which needs no parentheses as the key of an index.
-pub(crate) fn is_call(expr: &Expr) -> bool {
+pub fn is_call(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::UserCall { .. } | ExprKind::Coalesce(_) | ExprKind::Extreme { .. } => true,
         ExprKind::Call { function, .. } => !expr::is_symbol(function.name) && !expr::has_own_syntax(function.name),

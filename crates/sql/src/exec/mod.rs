@@ -46,6 +46,6 @@ pub mod tuple;
 mod window;
 
 pub use context::{AccessRange, Context, LockOutcome, Resume, RowCursor, RowRef, RowVersion};
-pub(crate) use eval::check_domains;
+pub use eval::check_domains;
 pub use run::{Run, Tuples};
 pub use tuple::{Slot, Tuple};

@@ -13,7 +13,7 @@ mod comparison;
 mod datetime;
 pub(crate) mod define;
 mod degrees;
-pub(crate) mod extension;
+pub mod extension;
 mod hash;
 mod json;
 mod kinds;
@@ -45,7 +45,7 @@ pub(crate) use known::numbered;
 pub use known::{function_number, operator_number};
 pub(crate) use registry::internal;
 pub use registry::{all_functions, all_operators, named, operators, skew};
-pub(crate) use settings::Ready;
+pub use settings::Ready;
 pub use settings::Settings;
 pub(crate) use text::fits;
 

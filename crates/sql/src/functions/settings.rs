@@ -24,7 +24,7 @@ pub struct Settings {
     /// standard_conforming_strings and everything else, by lower-case name, as text.
     pub others: BTreeMap<String, String>,
     /// Those of the others that every statement asks for.
-    pub(crate) ready: Ready,
+    pub ready: Ready,
 }
 
 impl Default for Settings {
@@ -43,18 +43,18 @@ impl Default for Settings {
     }
 }
 
-/// Settings that every statement asks for, read once when they are set.
+/// Settings that every statement asks for, read once when they are set. Times are in milliseconds; 0: none.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ready {
-    /// In milliseconds; 0: none.
-    pub(crate) statement_timeout: u64,
-    pub(crate) lock_timeout: u64,
-    pub(crate) idle_in_transaction_timeout: u64,
-    pub(crate) idle_session_timeout: u64,
-    pub(crate) deadlock_timeout: u64,
-    pub(crate) isolation: Isolation,
-    pub(crate) read_only: bool,
-    pub(crate) deferrable: bool,
+#[allow(missing_docs)]
+pub struct Ready {
+    pub statement_timeout: u64,
+    pub lock_timeout: u64,
+    pub idle_in_transaction_timeout: u64,
+    pub idle_session_timeout: u64,
+    pub deadlock_timeout: u64,
+    pub isolation: Isolation,
+    pub read_only: bool,
+    pub deferrable: bool,
 }
 
 impl Default for Ready {

@@ -57,7 +57,7 @@ static FILES: &[(&str, &str)] = files![
 type Fields = Vec<Option<Cow<'static, str>>>;
 
 /// A file, read.
-pub(crate) struct Initial {
+pub struct Initial {
     columns: Vec<&'static str>,
     rows: Vec<Fields>,
     /// The rows with values of their types, once somebody has asked for them.
@@ -120,13 +120,13 @@ fn unescaped(text: &'static str) -> Cow<'static, str> {
 }
 
 /// The rows of a catalog.
-pub(crate) fn of(name: &str) -> Option<&'static Initial> {
+pub fn of(name: &str) -> Option<&'static Initial> {
     READ.get(name).map(|read| &**read)
 }
 
 impl Initial {
     /// The values of these columns, row by row; NULL is the empty text.
-    pub(crate) fn select<const N: usize>(&'static self, columns: [&str; N]) -> impl Iterator<Item = [&'static str; N]> {
+    pub fn select<const N: usize>(&'static self, columns: [&str; N]) -> impl Iterator<Item = [&'static str; N]> {
         let places = columns.map(|column| self.columns.iter().position(|known| *known == column));
         self.rows
             .iter()
@@ -134,7 +134,7 @@ impl Initial {
     }
 
     /// The rows as those of a system table.
-    pub(crate) fn values(&'static self, table: &SystemTable, env: &dyn Env) -> Result<&'static [Arc<[Datum]>]> {
+    pub fn values(&'static self, table: &SystemTable, env: &dyn Env) -> Result<&'static [Arc<[Datum]>]> {
         if let Some(values) = self.values.get() {
             return Ok(values);
         }
@@ -224,14 +224,14 @@ pub(crate) fn element(ty: Type) -> Option<Type> {
 }
 
 /// The default btree operator class of a type.
-pub(crate) fn operator_class(ty: Type) -> Option<Oid> {
+pub fn operator_class(ty: Type) -> Option<Oid> {
     let mut rows = of("pg_opclass")?.select(["oid", "opcmethod", "opcintype", "opcdefault"]);
     let found = rows.find(|[_, method, takes, default]| *method == "403" && number(takes) == ty.0 && *default == "t");
     found.map(|[oid, ..]| number(oid))
 }
 
 /// The operator class with this name for an index method.
-pub(crate) fn operator_class_named(method: Oid, name: &str) -> Option<Oid> {
+pub fn operator_class_named(method: Oid, name: &str) -> Option<Oid> {
     let mut rows = of("pg_opclass")?.select(["oid", "opcmethod", "opcname"]);
     rows.find(|[_, of, known]| number(of) == method && *known == name).map(|[oid, ..]| number(oid))
 }

@@ -4,7 +4,7 @@
 //! - [`initial`]: the rows of a new database
 
 mod information_schema;
-pub(crate) mod initial;
+pub mod initial;
 mod pg_catalog;
 
 use crate::catalog::Oid;
@@ -49,7 +49,7 @@ pub fn tables() -> impl Iterator<Item = &'static SystemTable> {
 }
 
 /// What a column has in a row that says nothing about it: zero, false or empty for types that are seldom NULL.
-pub(crate) fn nothing(ty: Type) -> Datum {
+pub fn nothing(ty: Type) -> Datum {
     match ty {
         Type::OID | Type::INT2 | Type::INT4 | Type::INT8 | Type::REGPROC | Type::XID => Datum::Int(0),
         Type::BOOL => Datum::Bool(false),

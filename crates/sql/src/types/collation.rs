@@ -28,20 +28,21 @@ static LANGUAGES: LazyLock<Vec<(Oid, &'static str)>> = LazyLock::new(|| {
 
 /// An order of texts.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Order {
+pub struct Order {
     pub(crate) oid: Oid,
     /// The language, with its options, as BCP 47 writes it.
-    pub(crate) locale: Arc<str>,
-    pub(crate) deterministic: bool,
+    pub locale: Arc<str>,
+    /// Whether texts that the language takes for equal are different all the same.
+    pub deterministic: bool,
 }
 
 /// The collations that PostgreSQL has from the start besides those of [`COLLATIONS`]: number, name and language.
-pub(crate) fn languages() -> impl Iterator<Item = (Oid, String, &'static str)> {
+pub fn languages() -> impl Iterator<Item = (Oid, String, &'static str)> {
     LANGUAGES.iter().map(|(oid, tag)| (*oid, format!("{tag}-x-icu"), *tag))
 }
 
 /// The collation with this name, in a schema of the path or the one that is given; `shown` is how the user wrote it.
-pub(crate) fn number(name: &str, shown: &str, schemas: &[Oid], catalog: &Catalog) -> Result<Oid> {
+pub fn number(name: &str, shown: &str, schemas: &[Oid], catalog: &Catalog) -> Result<Oid> {
     let known = || COLLATIONS.iter().find(|(_, known)| *known == name).map(|(oid, _)| *oid);
     let language = || languages().find(|(_, known, _)| known == name).map(|(oid, ..)| oid);
     let users = |schema: &Oid| {
@@ -58,7 +59,7 @@ pub(crate) fn number(name: &str, shown: &str, schemas: &[Oid], catalog: &Catalog
 }
 
 /// `42704`
-pub(crate) fn missing(shown: &str) -> SqlError {
+pub fn missing(shown: &str) -> SqlError {
     let message = format!("collation \"{shown}\" for encoding \"UTF8\" does not exist");
     SqlError::new(SqlState::UNDEFINED_OBJECT, message)
 }
@@ -71,14 +72,14 @@ fn is_system_locale(name: &str) -> bool {
 }
 
 /// The name of a collation.
-pub(crate) fn name(oid: Oid, catalog: &Catalog) -> Option<String> {
+pub fn name(oid: Oid, catalog: &Catalog) -> Option<String> {
     let known = COLLATIONS.iter().find(|(number, _)| *number == oid).map(|(_, name)| (*name).to_owned());
     let language = || languages().find(|(number, ..)| *number == oid).map(|(_, name, _)| name);
     known.or_else(language).or_else(|| catalog.collations.get(&oid).map(|user| user.name.to_string()))
 }
 
 /// The order that a collation says; `None` is that of bytes.
-pub(crate) fn order(oid: Oid, catalog: &Catalog) -> Option<Order> {
+pub fn order(oid: Oid, catalog: &Catalog) -> Option<Order> {
     if let Some(user) = catalog.collations.get(&oid) {
         let (locale, deterministic) = (user.locale.clone()?, user.deterministic);
         return Some(Order { oid, locale, deterministic });
@@ -88,7 +89,7 @@ pub(crate) fn order(oid: Oid, catalog: &Catalog) -> Option<Order> {
 }
 
 /// Whether ICU knows what a locale asks for.
-pub(crate) fn must_be_locale(locale: &str) -> Result<()> {
+pub fn must_be_locale(locale: &str) -> Result<()> {
     collator(locale).map(|_| ())
 }
 

@@ -147,7 +147,7 @@ impl Datum {
     }
 
     /// Whether work on it possibly takes long: its length is that of a small file.
-    pub(crate) fn is_large(&self) -> bool {
+    pub fn is_large(&self) -> bool {
         match self {
             Datum::Text(text) => text.len() > LARGE_BYTES,
             Datum::Bytes(bytes) => bytes.len() > LARGE_BYTES,

@@ -28,7 +28,7 @@ pub fn encode(out: &mut Vec<u8>, datum: &Datum, ty: Type, descending: bool, null
 }
 
 /// The first value of a key and what comes after it, for the types whose encoding tells; `descending` as it was encoded.
-pub(crate) fn decode(key: &[u8], ty: Type, descending: bool) -> Option<(Datum, &[u8])> {
+pub fn decode(key: &[u8], ty: Type, descending: bool) -> Option<(Datum, &[u8])> {
     let (&mark, bytes) = key.split_first()?;
     if mark != VALUE {
         return Some((Datum::Null, bytes));

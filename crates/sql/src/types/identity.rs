@@ -11,7 +11,7 @@ use crate::types::numeric::Numeric;
 
 impl Datum {
     /// Whether the values are the same in every respect.
-    pub(crate) fn is_identical(&self, other: &Datum) -> bool {
+    pub fn is_identical(&self, other: &Datum) -> bool {
         match (self, other) {
             (Datum::Null, Datum::Null) => true,
             (Datum::Bool(one), Datum::Bool(two)) => one == two,

@@ -18,7 +18,7 @@ pub mod binary;
 pub mod bits;
 pub mod builtin;
 pub mod cast;
-pub(crate) mod collation;
+pub mod collation;
 pub mod compare;
 pub mod datetime;
 pub mod datum;

@@ -67,7 +67,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Whether a view can be changed.
-    pub(crate) fn is_updatable(&mut self, relation: &'a Relation, view: &'a View) -> bool {
+    pub fn is_updatable(&mut self, relation: &'a Relation, view: &'a View) -> bool {
         self.through(relation, view).is_ok()
     }
 

@@ -142,7 +142,7 @@ impl<'p> Run<'p> {
 }
 
 /// What a call in FROM or of a set-returning function gives.
-pub(crate) enum SetRows {
+pub enum SetRows {
     /// Rows: the columns of each.
     Rows(Box<dyn Iterator<Item = Vec<Datum>>>),
     /// One value, of a function that is not set-returning, or of any other expression.
@@ -150,7 +150,7 @@ pub(crate) enum SetRows {
 }
 
 /// The rows of a call.
-pub(crate) fn set_rows<'p>(call: &'p Expr, tuple: &Tuple, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<SetRows> {
+pub fn set_rows<'p>(call: &'p Expr, tuple: &Tuple, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<SetRows> {
     match &call.kind {
         ExprKind::Call { function, args } => {
             let Body::Set { rows, .. } = &function.body else { return run.eval(cx, call, tuple).map(SetRows::Value) };
@@ -203,7 +203,7 @@ fn not_a_place_for_sets() -> SqlError {
 }
 
 /// Values of domains, also those in arrays and rows, have to be what the domains demand.
-pub(crate) fn check_domains(cx: &mut dyn Context, value: &Datum, ty: Type) -> Result<()> {
+pub fn check_domains(cx: &mut dyn Context, value: &Datum, ty: Type) -> Result<()> {
     if !kind::holds_domain(ty, cx.catalog()) {
         return Ok(());
     }

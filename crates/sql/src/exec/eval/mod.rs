@@ -6,7 +6,8 @@ mod compare;
 mod logic;
 
 pub(crate) use arrays::array_of;
-pub(crate) use calls::{SetRows, check_domains, set_rows};
+pub use calls::check_domains;
+pub(crate) use calls::{SetRows, set_rows};
 pub(crate) use compare::{RowComparison, Verdict};
 
 use std::sync::Arc;

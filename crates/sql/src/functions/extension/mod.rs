@@ -25,29 +25,31 @@ use crate::types::Type;
 
 /// A type of an extension.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ExtensionType {
-    pub(crate) name: &'static str,
-    pub(crate) ty: Type,
-    pub(crate) array: Type,
+#[allow(missing_docs)]
+pub struct ExtensionType {
+    pub name: &'static str,
+    pub ty: Type,
+    pub array: Type,
     /// `typcategory`
-    pub(crate) category: char,
+    pub category: char,
     /// `typcollation`
-    pub(crate) collation: Oid,
+    pub collation: Oid,
 }
 
 /// An extension that can be installed.
 #[derive(Debug)]
-pub(crate) struct Extension {
-    pub(crate) name: &'static str,
-    pub(crate) version: &'static str,
-    pub(crate) comment: &'static str,
+#[allow(missing_docs)]
+pub struct Extension {
+    pub name: &'static str,
+    pub version: &'static str,
+    pub comment: &'static str,
     pub(crate) functions: &'static [&'static [Function]],
     pub(crate) operators: &'static [&'static [Function]],
-    pub(crate) types: &'static [ExtensionType],
+    pub types: &'static [ExtensionType],
 }
 
 /// All of them but `plpgsql`, which every database has.
-pub(crate) static EXTENSIONS: &[Extension] = &[
+pub static EXTENSIONS: &[Extension] = &[
     Extension {
         name: "btree_gin",
         version: "1.3",
@@ -135,7 +137,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
 ];
 
 /// The extension with this name.
-pub(crate) fn find(name: &str) -> Option<&'static Extension> {
+pub fn find(name: &str) -> Option<&'static Extension> {
     EXTENSIONS.iter().find(|extension| extension.name == name)
 }
 

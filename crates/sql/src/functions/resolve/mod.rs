@@ -278,7 +278,7 @@ fn specialised(
 }
 
 /// A polymorphic function as if it were called with ints, to look whether its body makes sense.
-pub(crate) fn assuming_integers(function: &UserFunction, catalog: &Catalog) -> Result<Arc<UserFunction>> {
+pub fn assuming_integers(function: &UserFunction, catalog: &Catalog) -> Result<Arc<UserFunction>> {
     let inputs: Vec<Type> = function.parameters.iter().map(|parameter| parameter.typed.ty).collect();
     let assumed = |ty: &Type| match kinds::display(*ty, catalog).as_str() {
         "anyarray" | "anycompatiblearray" => Type::INT4_ARRAY,
