@@ -37,7 +37,7 @@ pub struct Run<'p> {
     /// Lists and arrays that `IN` looks into, by the address of the expression.
     pub(crate) lists: FxHashMap<usize, FoundItems>,
     /// How many rows the statement itself changed; what its WITH changed does not count.
-    pub(crate) changed: u64,
+    pub changed: u64,
     kept: Charge,
     steps: u32,
 }
