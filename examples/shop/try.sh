@@ -10,9 +10,10 @@ set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 root="$(cd "$here/../.." && pwd)"
 echo "building skew and the shop (some minutes the first time) …" >&2
-cargo build -q --release --manifest-path "$root/Cargo.toml" -p skew-cli
+# Cargo shows its progress on a terminal, and what it compiles in a log.
+cargo build --release --manifest-path "$root/Cargo.toml" -p skew-cli
 # The test's binary, which is what is run again and again: it takes milliseconds, `cargo test` would take longer.
-test="$(cargo test -q --no-run --message-format=json --manifest-path "$here/Cargo.toml" --test checkout |
+test="$(cargo test --no-run --message-format=json-render-diagnostics --manifest-path "$here/Cargo.toml" --test checkout |
     sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')"
 options=("$@")
 [[ " $* " == *" --runs"* ]] || options=(--runs 50 "${options[@]}")

@@ -121,12 +121,17 @@ impl Arena {
 
     /// What happened, in the databases that were used.
     pub fn seen(&self) -> Vec<Seen> {
-        let used = self.running.databases().of_run().into_iter().map(|(database, entry)| {
-            let (recording, turns) = (entry.database.recording(), entry.scheduler.turns());
-            Seen { database, recording, turns }
-        });
-        used.filter(|seen| !seen.recording.statements.is_empty()).collect()
+        seen_in(&self.running)
     }
+}
+
+/// What happened in a server's databases since the run began, in those that were used.
+pub fn seen_in(running: &Running) -> Vec<Seen> {
+    let used = running.databases().of_run().into_iter().map(|(database, entry)| {
+        let (recording, turns) = (entry.database.recording(), entry.scheduler.turns());
+        Seen { database, recording, turns }
+    });
+    used.filter(|seen| !seen.recording.statements.is_empty()).collect()
 }
 
 /// What a run came to.

@@ -5,12 +5,16 @@
 //! - `shrink`: the same run again, with fewer and fewer stale reads
 //! - `explain`: why it failed, in the application's own SQL
 //! - `fix`: what to change
+//! - `coverage`: which overlaps the runs had
+//! - [`live`]: the same explanations for a program that resets the database itself
 //! - `trouble`: why there are no results
 //! - here: the campaign, from the first run to the explanation
 
 pub mod arena;
+mod coverage;
 mod explain;
 mod fix;
+pub mod live;
 mod process;
 mod shrink;
 mod trouble;
@@ -20,7 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use skew_model::campaign::{Campaign, DatabaseReplay, FailedRun, RunLine, RunOutcome, RunReplay, Why};
+use skew_model::campaign::{Campaign, Coverage, DatabaseReplay, FailedRun, RunLine, RunOutcome, RunReplay, Why};
 use skew_sql::session::steering::{ReadPlace, StaleRead};
 use skew_store::strategies::Dice;
 
@@ -57,6 +61,8 @@ pub struct Plan {
     pub repeats: usize,
     /// The level, in words.
     pub level: String,
+    /// No run begins after this moment.
+    pub deadline: Option<Instant>,
 }
 
 /// Something that whoever waits may want to know.
@@ -98,6 +104,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, watch: &(dyn Fn(Event<'_>) + Sync)) -
     campaign.runs.sort_by_key(|run| run.number);
     campaign.unsupported = outcome.unsupported.into_iter().collect();
     campaign.held_ms = outcome.held.as_millis() as u64;
+    campaign.coverage = outcome.coverage;
     let mut replay = None;
     if let Some(failing) = outcome.failing {
         let (failure, file) = shrink::shrink(plan, failing, stop, watch)?;
@@ -146,6 +153,7 @@ struct All {
     failing: Option<Failing>,
     unsupported: BTreeMap<String, u64>,
     held: Duration,
+    coverage: Coverage,
     trouble: Option<Trouble>,
 }
 
@@ -163,7 +171,8 @@ fn all_runs(plan: &Plan, stop: &AtomicBool, watch: &(dyn Fn(Event<'_>) + Sync)) 
             scope.spawn(|| {
                 let work = || -> Result<(), Trouble> {
                     let mut arena = Arena::start(plan.settings.clone()).map_err(Trouble::Database)?;
-                    while !stop.load(Ordering::SeqCst) && !is_over.load(Ordering::SeqCst) {
+                    let is_time_left = || plan.deadline.is_none_or(|deadline| Instant::now() < deadline);
+                    while !stop.load(Ordering::SeqCst) && !is_over.load(Ordering::SeqCst) && is_time_left() {
                         let number = next.fetch_add(1, Ordering::SeqCst);
                         if number > plan.runs {
                             break;
@@ -181,7 +190,7 @@ fn all_runs(plan: &Plan, stop: &AtomicBool, watch: &(dyn Fn(Event<'_>) + Sync)) 
                         }
                         watch(Event::Run(&ran.line));
                         let failed = !ran.line.outcome.passed();
-                        let seen = if failed { arena.seen() } else { Vec::new() };
+                        let seen = arena.seen();
                         if failed && plan.stops_at_failure {
                             is_over.store(true, Ordering::SeqCst);
                         }
@@ -209,6 +218,7 @@ impl All {
             *self.unsupported.entry(what).or_default() += times;
         }
         self.held += ran.counts.held;
+        coverage::add_run(&mut self.coverage, &seen);
         self.runs.push(ran.line.clone());
         let is_first = self.failing.as_ref().is_none_or(|failing| ran.line.number < failing.line.number);
         if !ran.line.outcome.passed() && is_first {

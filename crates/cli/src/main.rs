@@ -1,9 +1,11 @@
 //! The `skew` binary: arguments, files, exit codes. The only crate that prints.
 //!
-//! One file for each command, under `commands`; what they share is in `input` (files in), `output` (text out),
-//! `progress` and `stop` (Ctrl-C).
+//! One file for each command, under `commands`; what they share is in `flags` (options of several commands), `config` (the
+//! options in `skew.toml`), `input` (files in), `output` (text out), `progress` and `stop` (Ctrl-C).
 
 mod commands;
+mod config;
+mod flags;
 mod input;
 mod output;
 mod progress;
@@ -11,29 +13,34 @@ mod stop;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Is my application right on a database that is not serializable?
 #[derive(Parser)]
-#[command(name = "skew", version, term_width = 120, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 holds, 1 violated, 2 bad input or usage, 3 unknown.")]
-struct Arguments {
+#[command(name = "skew", version, max_term_width = 120, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: 0 holds, 1 violated, 2 bad input or usage, 3 unknown.\nA file `skew.toml` in this folder or above holds options of a project: a table for each command, such as [test]."
+)]
+pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
 
+/// In the order in which people need them.
 #[derive(Subcommand)]
 enum Command {
-    Certify(commands::certify::Arguments),
-    Check(commands::check::Arguments),
-    Convert(commands::convert::Arguments),
-    Explain(commands::explain::Arguments),
-    Explore(commands::explore::Arguments),
-    Merge(commands::merge::Arguments),
-    Replay(commands::replay::Arguments),
-    Robust(commands::robust::Arguments),
-    Serve(commands::serve::Arguments),
     Test(commands::test::Arguments),
+    Replay(commands::replay::Arguments),
+    Serve(commands::serve::Arguments),
+    Explore(commands::explore::Arguments),
+    Robust(commands::robust::Arguments),
+    Check(commands::check::Arguments),
+    Explain(commands::explain::Arguments),
+    Convert(commands::convert::Arguments),
+    Merge(commands::merge::Arguments),
+    Certify(commands::certify::Arguments),
+    Completions(commands::completions::Arguments),
+    Man(commands::man::Arguments),
 }
 
 /// How a command ended, as an exit code.
@@ -64,13 +71,21 @@ impl From<Ending> for ExitCode {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let ending = match arguments.command {
+    let words = match config::with_options(std::env::args_os().collect(), &Arguments::command()) {
+        Ok(words) => words,
+        Err(message) => {
+            eprintln!("skew: {message}");
+            return Ending::BadInput.into();
+        }
+    };
+    let ending = match Arguments::parse_from(words).command {
         Command::Certify(arguments) => commands::certify::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Completions(arguments) => commands::completions::run(&arguments),
         Command::Convert(arguments) => commands::convert::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
         Command::Explore(arguments) => commands::explore::run(&arguments),
+        Command::Man(arguments) => commands::man::run(&arguments),
         Command::Merge(arguments) => commands::merge::run(&arguments),
         Command::Replay(arguments) => commands::replay::run(&arguments),
         Command::Robust(arguments) => commands::robust::run(&arguments),

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use skew_model::campaign::{
-    Campaign, DatabaseReplay, FailedRun, RunLine, RunOutcome, RunReplay, SqlAnomaly, SqlEdge, SqlOperation,
-    SqlStatement, Why,
+    Campaign, ConflictingPair, Coverage, DatabaseReplay, FailedRun, RunLine, RunOutcome, RunReplay, SqlAnomaly,
+    SqlEdge, SqlOperation, SqlStatement, Why,
 };
 
 use crate::fields::{list, number, open, pretty, small, text_of, texts};
@@ -24,6 +24,7 @@ pub fn write(campaign: &Campaign) -> String {
         "elapsed_ms": campaign.elapsed_ms,
         "held_ms": campaign.held_ms,
         "interrupted": campaign.is_interrupted,
+        "coverage": coverage_json(&campaign.coverage),
         "unsupported": campaign.unsupported.iter().map(|(what, times)| json!({ "what": what, "times": times })).collect::<Vec<_>>(),
         "baseline": campaign.baseline.iter().map(run_json).collect::<Vec<_>>(),
         "runs": campaign.runs.iter().map(run_json).collect::<Vec<_>>(),
@@ -83,6 +84,54 @@ pub fn read(text: &str) -> Result<Campaign, String> {
         held_ms: number(&document, "held_ms")?,
         elapsed_ms: number(&document, "elapsed_ms")?,
         is_interrupted: document["interrupted"] == true,
+        coverage: match &document["coverage"] {
+            Value::Null => Coverage::default(),
+            coverage => coverage_of(coverage)?,
+        },
+    })
+}
+
+fn coverage_json(coverage: &Coverage) -> Value {
+    let pair = |pair: &ConflictingPair| {
+        json!({
+            "one": pair.one, "other": pair.other, "met": pair.met,
+            "one_first": pair.one_first, "other_first": pair.other_first,
+        })
+    };
+    json!({
+        "runs": coverage.runs,
+        "uncounted": coverage.uncounted,
+        "concurrent": coverage.concurrent,
+        "connections": coverage.connections,
+        "transactions": coverage.transactions,
+        "overlapping": coverage.overlapping,
+        "conflicting": coverage.pairs.len(),
+        "overlapped": coverage.overlapped(),
+        "in_both_orders": coverage.in_both_orders(),
+        "stale_reads": coverage.stale_reads,
+        "pairs": coverage.pairs.iter().map(pair).collect::<Vec<_>>(),
+    })
+}
+
+fn coverage_of(coverage: &Value) -> Result<Coverage, String> {
+    let pair = |pair: &Value| {
+        Ok(ConflictingPair {
+            one: text_of(pair, "one")?,
+            other: text_of(pair, "other")?,
+            met: number(pair, "met")?,
+            one_first: pair["one_first"] == true,
+            other_first: pair["other_first"] == true,
+        })
+    };
+    Ok(Coverage {
+        runs: number(coverage, "runs")?,
+        uncounted: number(coverage, "uncounted")?,
+        concurrent: number(coverage, "concurrent")?,
+        connections: number(coverage, "connections")?,
+        transactions: number(coverage, "transactions")?,
+        overlapping: number(coverage, "overlapping")?,
+        pairs: list(coverage, "pairs")?.iter().map(pair).collect::<Result<_, String>>()?,
+        stale_reads: number(coverage, "stale_reads")?,
     })
 }
 

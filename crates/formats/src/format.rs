@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use skew_model::did_you_mean;
+
 /// A format of recorded histories.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Format {
@@ -64,7 +66,13 @@ impl FromStr for Format {
     type Err = UnknownFormat;
 
     fn from_str(word: &str) -> Result<Format, UnknownFormat> {
-        let found = Format::ALL.into_iter().find(|format| format.name().eq_ignore_ascii_case(word));
+        let known = match word.to_ascii_lowercase().as_str() {
+            "edn" | "jepsen" => Some(Format::Elle),
+            "json-lines" | "jsonlines" | "ndjson" => Some(Format::Jsonl),
+            _ => None,
+        };
+        let named = |format: &Format| format.name().eq_ignore_ascii_case(word);
+        let found = known.or_else(|| Format::ALL.into_iter().find(named));
         found.ok_or_else(|| UnknownFormat(word.to_owned()))
     }
 }
@@ -76,7 +84,8 @@ pub struct UnknownFormat(pub String);
 impl fmt::Display for UnknownFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = Format::ALL.into_iter().map(Format::name).collect();
-        write!(f, "`{}` is not a format; formats are {}", self.0, names.join(", "))
+        let hint = did_you_mean(&self.0, names.iter().copied());
+        write!(f, "`{}` is not a format{hint} Formats are {}", self.0, names.join(", "))
     }
 }
 

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use skew_formats::campaign::{is_replay, read, read_replay, write, write_replay};
 use skew_model::campaign::{
-    Campaign, DatabaseReplay, FailedRun, RunLine, RunOutcome, RunReplay, SqlAnomaly, SqlEdge, SqlOperation,
-    SqlStatement, Why,
+    Campaign, ConflictingPair, Coverage, DatabaseReplay, FailedRun, RunLine, RunOutcome, RunReplay, SqlAnomaly,
+    SqlEdge, SqlOperation, SqlStatement, Why,
 };
 
 fn run(number: u64, outcome: RunOutcome) -> RunLine {
@@ -88,6 +88,22 @@ fn campaign(why: Why) -> Campaign {
         }],
         unsupported: vec![("LISTEN".to_owned(), 3)],
         held_ms: 10,
+        coverage: Coverage {
+            runs: 2,
+            uncounted: 1,
+            concurrent: 2,
+            connections: 3,
+            transactions: 12,
+            overlapping: 5,
+            pairs: vec![ConflictingPair {
+                one: "BEGIN\nUPDATE t SET n = ?\n".to_owned(),
+                other: "SELECT n FROM t\n".to_owned(),
+                met: 4,
+                one_first: true,
+                other_first: false,
+            }],
+            stale_reads: 2,
+        },
         elapsed_ms: 20,
         is_interrupted: true,
     }

@@ -127,7 +127,7 @@ fn formats_go_by_name_and_by_path() {
     }
     assert_eq!(
         "xml".parse::<Format>().map_err(|error| error.to_string()),
-        Err("`xml` is not a format; formats are hist, jsonl, elle, plume, dbcop, cobra".to_owned())
+        Err("`xml` is not a format. Formats are hist, jsonl, elle, plume, dbcop, cobra".to_owned())
     );
     let of = |path: &str| Format::of_path(std::path::Path::new(path));
     assert_eq!(

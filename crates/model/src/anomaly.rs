@@ -79,7 +79,7 @@ anomalies! {
     FutureRead "future-read" "read of its own later write" ["future-reads"]
         "{a} read {x}={v} before it wrote that value itself"
         "nothing in the application can cause this: the database or the recorder is wrong"
-    AbortedRead "aborted-read" "aborted read" ["g1a", "dirty-read", "p1"]
+    AbortedRead "aborted-read" "aborted read" ["g1a", "dirty-read", "dirty-reads", "p1", "a1", "uncommitted-read"]
         "{a} read {x}={v} from {b}, which rolled back"
         "run {a} at READ COMMITTED or stronger"
     IntermediateRead "intermediate-read" "intermediate read" ["g1b"]
@@ -103,7 +103,7 @@ anomalies! {
     NonMonotonicRead "non-monotonic-read" "non-monotonic read" ["non-monotonic-reads"]
         "{a} read from {b} and then a version of {x} that {b} had already overwritten"
         "run {a} at READ COMMITTED or stronger, or read everything in one statement"
-    NonRepeatableRead "non-repeatable-read" "non-repeatable read" ["fuzzy-read", "p2", "unrepeatable-read"]
+    NonRepeatableRead "non-repeatable-read" "non-repeatable read" ["fuzzy-read", "p2", "a2", "unrepeatable-read", "non-repeatable-reads"]
         "{a} read {x} twice and got two different versions"
         "read {x} once and keep the value, or run {a} at REPEATABLE READ or snapshot isolation"
     FracturedRead "fractured-read" "fractured read" ["a5a", "atomic-visibility-violation", "partial-visibility"]
@@ -118,25 +118,25 @@ anomalies! {
     NonMonotonicSession "non-monotonic-session" "session went back in time" ["monotonic-reads", "session-regression"]
         "{a} read a version of {x} older than what its session had already seen of {b}"
         "keep a session on one replica, or use a causally consistent session"
-    LostUpdate "lost-update" "lost update" ["p4", "g-cursor"]
+    LostUpdate "lost-update" "lost update" ["p4", "p4c", "g-cursor", "lost-updates", "cursor-lost-update", "read-modify-write"]
         "{a} and {b} both overwrote {x}, and {a} had read it before {b} wrote: one update is lost"
         "let the database do the arithmetic in one UPDATE, or read with SELECT … FOR UPDATE, or run both at snapshot isolation and retry"
-    ReadSkew "read-skew" "read skew" ["g-single", "inconsistent-read"]
+    ReadSkew "read-skew" "read skew" ["g-single", "inconsistent-read", "inconsistent-analysis", "inconsistent-snapshot"]
         "{a} saw {x} from before {b} and something else from after {b}"
         "run {a} at REPEATABLE READ or snapshot isolation"
-    LongFork "long-fork" "long fork" ["g-nonadjacent", "parallel-snapshot-fork"]
+    LongFork "long-fork" "long fork" ["g-nonadjacent", "parallel-snapshot-fork", "iriw"]
         "{a} and {c} saw two independent writes in opposite orders"
         "run the readers at prefix consistency, snapshot isolation or stronger"
     SessionFork "session-fork" "session fork" ["store-buffering", "dekker"]
         "{a} and {c} each missed what the other session had committed before"
         "run all of them at snapshot isolation, or the write and the read of each session in one transaction at SERIALIZABLE"
-    WriteSkew "write-skew" "write skew" ["a5b", "g2-item"]
+    WriteSkew "write-skew" "write skew" ["a5b", "g2-item", "write-skews"]
         "{a} and {b} each read what the other one overwrote"
         "lock what each of them only reads, or run both at SERIALIZABLE"
-    ReadOnlyAnomaly "read-only-anomaly" "read-only anomaly" ["read-only-transaction-anomaly", "batch-processing"]
+    ReadOnlyAnomaly "read-only-anomaly" "read-only anomaly" ["read-only-transaction-anomaly", "receipt-anomaly", "batch-processing"]
         "the read-only {r} saw a state that no serial order of the writers passes through"
         "run all of them at SERIALIZABLE, or lock what the earlier writer only reads"
-    SerializationCycle "serialization-cycle" "serialization cycle" ["g2", "anti-dependency-cycle"]
+    SerializationCycle "serialization-cycle" "serialization cycle" ["g2", "anti-dependency-cycle", "non-serializable", "serialization-anomaly"]
         "no serial order explains what {a} and {b} read"
         "run all of them at SERIALIZABLE, or lock what each of them only reads"
     StaleRead "stale-read" "stale read" ["real-time-violation", "g-realtime"]

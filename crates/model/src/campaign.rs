@@ -31,6 +31,84 @@ pub struct Campaign {
     pub elapsed_ms: u64,
     /// Whether it was stopped before its end.
     pub is_interrupted: bool,
+    /// Which overlaps the runs had.
+    pub coverage: Coverage,
+}
+
+/// Which overlaps the runs of a campaign had. `docs/coverage.md` defines every number.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Coverage {
+    /// Runs (in each database) whose overlaps were counted.
+    pub runs: u64,
+    /// Runs with too many statements to count.
+    pub uncounted: u64,
+    /// Counted runs in which two clients were at work at the same time.
+    pub concurrent: u64,
+    /// The most connections with transactions in one run.
+    pub connections: u64,
+    /// Committed transactions that read or wrote something.
+    pub transactions: u64,
+    /// Pairs of transactions of different connections that overlapped.
+    pub overlapping: u64,
+    /// Pairs of transaction shapes that conflict, by their texts.
+    pub pairs: Vec<ConflictingPair>,
+    /// Reads that returned a version although a newer one had been committed.
+    pub stale_reads: u64,
+}
+
+/// Two transaction shapes that touch a common cell which one of them writes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ConflictingPair {
+    /// One shape: its statements without values, one per line.
+    pub one: String,
+    /// The other one; the same text for two transactions of one shape.
+    pub other: String,
+    /// How many pairs of transactions of these shapes conflicted, overlapping or not.
+    pub met: u64,
+    /// Whether two that overlapped had the first one touch the common cell first.
+    pub one_first: bool,
+    /// Whether two that overlapped had the other one touch it first.
+    pub other_first: bool,
+}
+
+impl Coverage {
+    /// Conflicting pairs of shapes that overlapped at all.
+    pub fn overlapped(&self) -> usize {
+        self.pairs.iter().filter(|pair| pair.one_first || pair.other_first).count()
+    }
+
+    /// Conflicting pairs of shapes that overlapped in both orders.
+    pub fn in_both_orders(&self) -> usize {
+        self.pairs.iter().filter(|pair| pair.one_first && pair.other_first).count()
+    }
+
+    /// Whether runs were counted and nothing weak was possible in any of them: no two clients were at work at the same
+    /// time, and no read was stale.
+    pub fn is_empty(&self) -> bool {
+        self.runs > 0 && self.uncounted == 0 && self.concurrent == 0 && self.stale_reads == 0
+    }
+
+    /// Adds what other runs covered.
+    pub fn add(&mut self, other: Coverage) {
+        self.runs += other.runs;
+        self.uncounted += other.uncounted;
+        self.concurrent += other.concurrent;
+        self.connections = self.connections.max(other.connections);
+        self.transactions += other.transactions;
+        self.overlapping += other.overlapping;
+        self.stale_reads += other.stale_reads;
+        for pair in other.pairs {
+            match self.pairs.iter_mut().find(|known| known.one == pair.one && known.other == pair.other) {
+                Some(known) => {
+                    known.met += pair.met;
+                    known.one_first |= pair.one_first;
+                    known.other_first |= pair.other_first;
+                }
+                None => self.pairs.push(pair),
+            }
+        }
+        self.pairs.sort_by(|one, two| (&one.one, &one.other).cmp(&(&two.one, &two.other)));
+    }
 }
 
 /// One run.

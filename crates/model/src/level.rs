@@ -8,7 +8,6 @@
 //! so levels mix.
 
 use std::fmt;
-use std::str::FromStr;
 
 /// An isolation level.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -70,7 +69,8 @@ pub struct Definition {
     pub id: &'static str,
     /// The name in words.
     pub title: &'static str,
-    /// Other names that people use; `skew explain` and `--level` take them too.
+    /// Other names of the definition. SQL's names are not among them: they mean the databases' levels
+    /// ([`crate::SqlLevel`]).
     pub aliases: &'static [&'static str],
     /// What a read must see.
     pub sees: &'static [Sees],
@@ -105,22 +105,14 @@ macro_rules! definition {
 
 /// The definitions, weakest first. The one place where a level gets its meaning.
 pub const DEFINITIONS: &[Definition] = &[
-    Definition {
-        sessions: false,
-        committed_reads: false,
-        ..definition!(Ru, "ru", "read uncommitted", ["read-uncommitted", "pl-1"])
-    },
+    Definition { sessions: false, committed_reads: false, ..definition!(Ru, "ru", "read uncommitted", ["pl-1"]) },
     Definition {
         sees: &[Sees::Reads],
         sessions: false,
         weaker: &[Level::Ru],
         ..definition!(Ec, "ec", "eventual consistency", ["eventual-consistency", "eventual"])
     },
-    Definition {
-        sees: &[Sees::EarlierReads],
-        weaker: &[Level::Ru],
-        ..definition!(Rc, "rc", "read committed", ["read-committed"])
-    },
+    Definition { sees: &[Sees::EarlierReads], weaker: &[Level::Ru], ..definition!(Rc, "rc", "read committed", []) },
     Definition {
         sees: &[Sees::Session, Sees::Reads],
         weaker: &[Level::Rc, Level::Ec],
@@ -139,7 +131,7 @@ pub const DEFINITIONS: &[Definition] = &[
             Mvrc,
             "mvrc",
             "multiversion read committed",
-            ["multiversion-read-committed", "statement-snapshot"]
+            ["multiversion-read-committed", "statement-snapshot", "rcsi"]
         )
     },
     Definition {
@@ -162,7 +154,7 @@ pub const DEFINITIONS: &[Definition] = &[
     Definition {
         sees: &[Sees::Everything],
         weaker: &[Level::Si],
-        ..definition!(Ser, "ser", "serializability", ["serializability", "serializable", "pl-3"])
+        ..definition!(Ser, "ser", "serializability", ["serializability", "pl-3"])
     },
     Definition {
         sees: &[Sees::Everything],
@@ -219,32 +211,6 @@ impl fmt::Display for Level {
     }
 }
 
-/// A word that names no level.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct UnknownLevel(pub String);
-
-impl fmt::Display for UnknownLevel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ids: Vec<_> = DEFINITIONS.iter().map(|definition| definition.id).collect();
-        write!(f, "`{}` is not an isolation level; the levels are {}", self.0, ids.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownLevel {}
-
-impl FromStr for Level {
-    type Err = UnknownLevel;
-
-    fn from_str(word: &str) -> Result<Level, UnknownLevel> {
-        let lower = word.to_ascii_lowercase().replace([' ', '_'], "-");
-        DEFINITIONS
-            .iter()
-            .find(|definition| definition.id == lower || definition.aliases.contains(&lower.as_str()))
-            .map(|definition| definition.level)
-            .ok_or_else(|| UnknownLevel(word.to_owned()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,12 +235,5 @@ mod tests {
         assert!(chain(&[Cc, Psi, Si]));
         assert!(chain(&[Rc, Mvrc, Si]));
         assert!(!Pc.implies(Psi) && !Psi.implies(Pc) && !Mvrc.implies(Ra));
-    }
-
-    #[test]
-    fn levels_parse_by_id_and_alias() {
-        assert_eq!("SI".parse(), Ok(Level::Si));
-        assert_eq!("Snapshot Isolation".parse(), Ok(Level::Si));
-        assert!("strong".parse::<Level>().is_err());
     }
 }

@@ -7,7 +7,10 @@
 //! - [`select`]: the part of a history that some transactions make
 //! - [`hist`]: the `.hist` text format, both ways
 //! - [`level`]: the isolation levels, each defined once, as data
+//! - [`sql_level`]: the databases' own levels, and every word that asks for a level
 //! - [`anomaly`]: the named shapes of violations, as data
+//! - [`topic`]: other words that people look up, such as phantom, each with a page
+//! - [`nearest`]: the known word that a misspelled one most likely means
 //! - [`verdict`]: what a check answers: holds, violated, unknown
 //! - [`explanation`]: why a level is violated, as data that renderers turn into words and pictures
 //! - [`witness`]: a run that shows something, to be replayed
@@ -22,8 +25,11 @@ pub mod hist;
 pub mod history;
 pub mod level;
 pub mod names;
+pub mod nearest;
 pub mod robust;
 pub mod select;
+pub mod sql_level;
+pub mod topic;
 pub mod verdict;
 pub mod witness;
 
@@ -33,6 +39,9 @@ pub use explanation::{Cycle, Edge, EdgeKind, Explanation, Finding, FindingKind, 
 pub use history::{ConstraintOrder, History, Op, OpId, OpKind, SessionId, Status, Txn, TxnId};
 pub use level::Level;
 pub use names::{Key, Literal, Name, Value};
+pub use nearest::{did_you_mean, nearest};
+pub use sql_level::{AskedLevel, SqlLevel};
+pub use topic::Topic;
 pub use verdict::{Justification, Limit, Outcome, Scope, Verdict, Violation};
 pub use witness::{Witness, WitnessAction, WitnessSource, WitnessStep};
 

@@ -118,6 +118,8 @@ pub enum Limit {
     },
     /// A transaction declares no level.
     NoDeclaredLevel(TxnId),
+    /// The caller gave so many seconds, and they were over.
+    Time(u64),
 }
 
 impl std::fmt::Display for Limit {
@@ -128,6 +130,7 @@ impl std::fmt::Display for Limit {
             Limit::Memory { needed, allowed } => {
                 write!(f, "it would need {} of memory and may use {}", bytes(*needed), bytes(*allowed))
             }
+            Limit::Time(seconds) => write!(f, "--max-time: {seconds} s were over"),
             Limit::NoDeclaredLevel(_) => f.write_str("a transaction declares no level"),
         }
     }

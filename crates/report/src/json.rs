@@ -97,6 +97,10 @@ fn limit_fields(report: &Report, limit: &Limit) -> Json {
             fields.push(("needed_bytes", Json::Int(i64::try_from(*needed).unwrap_or(i64::MAX))));
             fields.push(("allowed_bytes", Json::Int(i64::try_from(*allowed).unwrap_or(i64::MAX))));
         }
+        Limit::Time(seconds) => {
+            fields.push(("kind", Json::text("time")));
+            fields.push(("seconds", Json::Int(i64::try_from(*seconds).unwrap_or(i64::MAX))));
+        }
         Limit::NoDeclaredLevel(id) => {
             fields.push(("kind", Json::text("no-declared-level")));
             fields.push(("transaction", Json::text(history.txn_name(*id))));

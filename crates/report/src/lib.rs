@@ -50,14 +50,14 @@ mod words;
 
 use skew_model::{History, Verdict};
 
-pub use campaign::{campaign, campaign_page, failed_run, junit, summary};
+pub use campaign::{campaign, campaign_page, coverage, explained_run, failed_run, junit, summary};
 pub use dot::dot;
 pub use html::html;
 pub use json::json;
 pub use page::page;
 pub use robust::{robust_page, robust_text};
 pub use svg::svg;
-pub use text::text;
+pub use text::{text, verdict_lines};
 pub use words::{fix, headline, sentence};
 
 /// One checked history and what there is to say about it.

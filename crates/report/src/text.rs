@@ -33,6 +33,11 @@ pub fn text(report: &Report, style: Style) -> String {
     out
 }
 
+/// The verdicts alone: one line each, without explanations.
+pub fn verdict_lines(report: &Report, style: Style) -> String {
+    ladder(report, &distinct(&report.verdicts), style)
+}
+
 fn violation(report: &Report, one: &Distinct, style: Style) -> String {
     let paint = Paint { color: style.color };
     let (violation, history) = (one.violation, &one.violation.history);

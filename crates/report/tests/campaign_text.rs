@@ -129,9 +129,8 @@ failed[old version]: a transaction did not see what had been committed before it
    2 | client 2 t2  select last from feed
      |                read feed[1].last=1, an old version (it could have been 1, 2 or 3)
      = why     a serial order explains the run, but not the order in which it happened
-     = fix     read from where it was written (one replica, one session), or at a level that sees
-               what was committed before: a SQL name such as --isolation read-committed, or
-               --recency commit
+     = fix     read from where it was written (one replica, one session); a single server always
+               does, and so does --recency commit
      = run     number 2, seed 102: the command failed with exit code 1
      = again   repeated once, it failed again; the one read of an old version matters
      = replay  skew replay .skew/run-2.json

@@ -6,7 +6,7 @@ use skew_model::Level;
 use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
 use crate::session::control::parse_level;
-use crate::session::transaction::{Isolation, level_by_name};
+use crate::session::transaction::Isolation;
 use crate::types::quote;
 
 /// The number of `pg_proc`, under which comments on functions are kept.
@@ -90,7 +90,7 @@ fn level(comment: &str) -> Result<(Option<Level>, Option<Isolation>)> {
     let two_words = words.next().map(|next| format!("{word} {next}"));
     let named = two_words.and_then(|name| Isolation::named(&name)).or_else(|| Isolation::named(word));
     match named {
-        Some(isolation) => Ok((Some(level_by_name(isolation)), Some(isolation))),
+        Some(isolation) => Ok((Some(isolation.level()), Some(isolation))),
         None => Ok((parse_level(word)?, None)),
     }
 }

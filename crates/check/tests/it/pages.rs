@@ -2,7 +2,7 @@
 
 use skew_check::{Checker, Options};
 use skew_formats::Format;
-use skew_model::{History, Level, Scope, anomaly, level};
+use skew_model::{History, Level, Scope, anomaly, level, topic};
 
 /// A history on a page, and the strongest levels that the page says it satisfies.
 struct Block {
@@ -68,6 +68,17 @@ fn every_level_page_is_right() {
         assert!(!blocks.is_empty(), "the page of {} has no history", definition.id);
         for block in &blocks {
             verify(block, definition.id);
+        }
+    }
+}
+
+#[test]
+fn every_topic_page_is_right() {
+    for topic in topic::TOPICS {
+        let blocks = blocks(topic.page);
+        assert!(!blocks.is_empty(), "the page of {} has no history", topic.id);
+        for block in &blocks {
+            verify(block, topic.id);
         }
     }
 }

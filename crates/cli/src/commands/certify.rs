@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use serde_json::json;
 use skew_prove::certificate::data::Script;
 use skew_prove::certificate::{Certificate, Checked, Unproved, check, is_of};
 use skew_prove::robust::Robustness;
@@ -16,7 +17,7 @@ use crate::Ending;
 use crate::commands::explore::load;
 use crate::commands::robust::solver::SolverName;
 use crate::commands::serve::read_script;
-use crate::output;
+use crate::flags::{OutputFlags, TextOrJson};
 
 /// Verify a certificate of `skew robust` again, by a small checker that shares nothing with what made it
 ///
@@ -47,6 +48,13 @@ pub(crate) struct Arguments {
     /// Wait so many seconds for each answer of the solver
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     max_time: u64,
+
+    /// How to answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: TextOrJson,
+
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
@@ -74,18 +82,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         Ok(checked)
     });
     let mut out = String::new();
+    let mut as_json = json!({ "skew": "certify", "version": 1, "file": name.to_string() });
     let ending = match verified {
         Ok(checked) => {
             told(arguments, &certificate, &checked, &mut out);
+            as_json["levels"] = json!(checked.levels);
+            as_json["believed"] = json!(checked.believed);
+            as_json["open"] = json!(checked.open);
             let is_known = checked.open.is_empty() && checked.believed.is_empty();
             if is_known { Ending::Holds } else { Ending::Unknown }
         }
         Err(wrong) => {
             let _ = writeln!(out, "{name}: not verified: {wrong}");
+            as_json["wrong"] = json!(wrong);
             Ending::Violated
         }
     };
-    output::write(None, &out)?;
+    let result = match ending {
+        Ending::Holds => "verified",
+        Ending::Unknown => "unknown",
+        Ending::Violated | Ending::BadInput => "not-verified",
+    };
+    as_json["result"] = json!(result);
+    let text = match arguments.format {
+        TextOrJson::Text if arguments.output.quiet => format!("{name}: {result}\n"),
+        TextOrJson::Text => out,
+        TextOrJson::Json => format!("{as_json:#}\n"),
+    };
+    arguments.output.write(&text)?;
     Ok(ending)
 }
 

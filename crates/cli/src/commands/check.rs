@@ -3,16 +3,17 @@
 mod robustness;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use skew_check::{Assumptions, Checker, Limits, Options};
 use skew_formats::Format;
-use skew_model::{Level, Outcome, Scope, Verdict};
+use skew_model::{AskedLevel, History, Level, Limit, Outcome, Scope, SqlLevel, Verdict};
 use skew_report::Report;
 
 use crate::Ending;
+use crate::flags::OutputFlags;
 use crate::input::{self, Input};
-use crate::output::{self, Color};
 use crate::progress::Progress;
 
 /// Say which isolation levels a recorded history satisfies, and explain why not the others
@@ -26,15 +27,18 @@ Examples:
   skew check --input plume - < run.log         from standard input
   skew check --robustness run.hist             could a weaker level have broken these transactions?
 
-Without --level the whole ladder is asked, so the exit code is 0 only if the history is serializable.")]
+Exit codes: 0 holds, 1 violated, 2 bad input or usage, 3 unknown. Without --level the question is whether the declared
+levels hold, if transactions declare levels, and whether the history is serializable if none does; all other levels are
+shown, too.")]
 pub(crate) struct Arguments {
     /// Histories to check; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Ask for this level only (repeatable): ru ec rc ra cc mvrc pc psi si ser sser, or `declared`
-    #[arg(short, long = "level", value_name = "LEVEL", value_parser = parse_scope)]
-    levels: Vec<Scope>,
+    /// Ask for this level only (repeatable): an id (ru ec rc ra cc mvrc pc psi si ser sser), SQL's name of a database's
+    /// level ('read committed' is mvrc), or `declared`
+    #[arg(short, long = "level", visible_alias = "isolation", value_name = "LEVEL", value_parser = parse_scope)]
+    levels: Vec<AskedScope>,
 
     /// Whether the order of transactions within a session counts
     #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
@@ -52,9 +56,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value = "text")]
     format: Answer,
 
-    /// Write the answer to a file
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputFlags,
 
     /// Show the commit order that justifies what holds, after verifying it
     #[arg(long)]
@@ -77,9 +80,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "MIB", default_value_t = Limits::default().max_bytes >> 20)]
     max_memory: u64,
 
-    /// When to colour
-    #[arg(long, value_enum, default_value = "auto")]
-    color: Color,
+    /// Give up after so many seconds for each file: what is not answered by then is unknown
+    #[arg(long, value_name = "SECONDS")]
+    max_time: Option<u64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -97,11 +100,19 @@ enum Answer {
     Dot,
 }
 
-fn parse_scope(word: &str) -> Result<Scope, String> {
+/// What is asked about, and the database's level if that is how it was asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct AskedScope {
+    scope: Scope,
+    sql: Option<SqlLevel>,
+}
+
+fn parse_scope(word: &str) -> Result<AskedScope, String> {
     if word.eq_ignore_ascii_case("declared") {
-        return Ok(Scope::Declared);
+        return Ok(AskedScope { scope: Scope::Declared, sql: None });
     }
-    word.parse::<Level>().map(Scope::Level).map_err(|error| format!("{error}, and `declared`"))
+    let asked: AskedLevel = word.parse().map_err(|error| format!("{error}, and `declared`"))?;
+    Ok(AskedScope { scope: Scope::Level(asked.level), sql: asked.sql })
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
@@ -115,7 +126,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         match input::read(file, arguments.input, &progress) {
             Ok(input) => {
                 let verdicts = verdicts(arguments, &input, &progress);
-                ending = verdicts.iter().map(ending_of).fold(ending, Ending::max);
+                // Without a level the question is about the declared ones, where there are some.
+                let asked = if arguments.levels.is_empty() && is_declared(&input.history) { 1 } else { verdicts.len() };
+                ending = verdicts[..asked].iter().map(ending_of).fold(ending, Ending::max);
                 answered.push((input, verdicts));
             }
             Err(message) => {
@@ -140,26 +153,50 @@ fn options(arguments: &Arguments) -> Options {
 }
 
 fn verdicts(arguments: &Arguments, input: &Input, progress: &Progress) -> Vec<Verdict> {
-    progress.begin(format!("resolving {}", input.name));
-    let checker = Checker::new(&input.history, options(arguments));
-    let tell = |scope: Scope| progress.begin(format!("checking {} of {}", scope, input.name));
-    if !arguments.levels.is_empty() {
-        return arguments
-            .levels
+    let Some(seconds) = arguments.max_time else {
+        progress.begin(format!("resolving {}", input.name));
+        let tell = |scope: Scope| progress.begin(format!("checking {} of {}", scope, input.name));
+        return all_verdicts(&arguments.levels, &input.history, options(arguments), tell);
+    };
+    progress.begin(format!("checking {} for {seconds} s at most", input.name));
+    let (levels, history, options) = (arguments.levels.clone(), input.history.clone(), options(arguments));
+    let (answer, answered) = std::sync::mpsc::channel();
+    // The checker has no clock: a thread that takes too long is left behind, and ends with the process.
+    std::thread::spawn(move || answer.send(all_verdicts(&levels, &history, options, |_| ())));
+    let answered = (seconds > 0).then(|| answered.recv_timeout(Duration::from_secs(seconds)).ok()).flatten();
+    answered.unwrap_or_else(|| {
+        let ladder = || Level::ALL.into_iter().rev().map(Scope::Level).collect();
+        let scopes: Vec<Scope> = match arguments.levels.is_empty() {
+            true if is_declared(&input.history) => vec![Scope::Declared],
+            true => ladder(),
+            false => arguments.levels.iter().map(|asked| asked.scope).collect(),
+        };
+        scopes.into_iter().map(|scope| Verdict { scope, outcome: Outcome::Unknown(Limit::Time(seconds)) }).collect()
+    })
+}
+
+fn all_verdicts(levels: &[AskedScope], history: &History, options: Options, tell: impl Fn(Scope)) -> Vec<Verdict> {
+    let checker = Checker::new(history, options);
+    if !levels.is_empty() {
+        return levels
             .iter()
-            .map(|&scope| {
+            .map(|&AskedScope { scope, .. }| {
                 tell(scope);
                 checker.check(scope)
             })
             .collect();
     }
     let mut verdicts = Vec::new();
-    if input.history.txns().iter().any(|txn| txn.level.is_some()) {
+    if is_declared(history) {
         tell(Scope::Declared);
         verdicts.push(checker.check(Scope::Declared));
     }
     verdicts.extend(checker.ladder(tell));
     verdicts
+}
+
+fn is_declared(history: &History) -> bool {
+    history.txns().iter().any(|txn| txn.level.is_some())
 }
 
 fn ending_of(verdict: &Verdict) -> Ending {
@@ -189,8 +226,12 @@ fn answer(arguments: &Arguments, answered: &[(Input, Vec<Verdict>)]) -> Result<(
         })
         .collect();
     let text = match arguments.format {
+        Answer::Text if arguments.output.quiet => {
+            reports.iter().map(|report| skew_report::verdict_lines(report, arguments.output.style())).collect()
+        }
         Answer::Text => {
-            let style = output::style(arguments.color, arguments.expand);
+            let mut style = arguments.output.style();
+            style.expand |= arguments.expand;
             let texts: Vec<String> = reports.iter().map(|report| skew_report::text(report, style)).collect();
             texts.join("\n")
         }
@@ -203,7 +244,7 @@ fn answer(arguments: &Arguments, answered: &[(Input, Vec<Verdict>)]) -> Result<(
             skew_report::svg(first)
         }
     };
-    output::write(arguments.output.as_deref(), &text)
+    arguments.output.write(&text)
 }
 
 /// The command that asks the same question again, without the level.
@@ -232,10 +273,14 @@ fn quoted(name: &str) -> String {
 
 fn notes(arguments: &Arguments, input: &Input) -> Vec<String> {
     let mut notes = Vec::new();
+    for sql in arguments.levels.iter().filter_map(|asked| asked.sql) {
+        notes.push(format!("{} of PostgreSQL is {}", sql.name().to_ascii_uppercase(), sql.level()));
+    }
     if arguments.sessions == Switch::Off {
         notes.push("session order is off".to_owned());
     }
-    let asks_for_time = arguments.real_time || arguments.levels.contains(&Scope::Level(Level::Sser));
+    let asks_for_time =
+        arguments.real_time || arguments.levels.iter().any(|asked| asked.scope == Scope::Level(Level::Sser));
     match (asks_for_time, input.history.has_times()) {
         (true, false) => {
             notes.push("the history does not say when transactions ran, so real time orders nothing".to_owned())

@@ -6,6 +6,7 @@ use clap::Args;
 use skew_formats::Format;
 
 use crate::Ending;
+use crate::flags::OutputFlags;
 use crate::input;
 use crate::output::with_output;
 use crate::progress::Progress;
@@ -23,7 +24,8 @@ pub(crate) struct Arguments {
     /// The history; `-` is standard input
     from: PathBuf,
 
-    /// Where to write it; standard output if left out
+    /// Where to write it, or -o; standard output if left out
+    #[arg(conflicts_with = "output")]
     to: Option<PathBuf>,
 
     /// The format of the input, where its name does not tell: hist, jsonl, elle, plume, dbcop, cobra
@@ -31,8 +33,11 @@ pub(crate) struct Arguments {
     input: Option<Format>,
 
     /// The format to write, where the name does not tell; .hist on standard output
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, visible_alias = "format", value_name = "FORMAT")]
     output_format: Option<Format>,
+
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
@@ -40,8 +45,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let input = input::read(&arguments.from, arguments.input, &progress);
     progress.clear();
     let history = input?.history;
-    let named = arguments.to.as_deref().and_then(Format::of_path);
-    let format = match (arguments.output_format.or(named), &arguments.to) {
+    let to = arguments.to.as_deref().or(arguments.output.output.as_deref());
+    let named = to.and_then(Format::of_path);
+    let format = match (arguments.output_format.or(named), to) {
         (Some(format), _) => format,
         (None, None) => Format::Hist,
         (None, Some(path)) => {
@@ -51,13 +57,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
             ));
         }
     };
-    match (&arguments.to, format) {
+    match (to, format) {
         (Some(folder), Format::Cobra) => {
             skew_formats::write_cobra(&history, folder).map_err(|error| error.to_string())?;
         }
         (path, format) => {
-            with_output(path.as_deref(), |mut out| skew_formats::write(&history, format, &mut out))?;
+            with_output(path, |mut out| skew_formats::write(&history, format, &mut out))?;
         }
+    }
+    if let Some(path) = to {
+        arguments.output.wrote(path);
     }
     Ok(Ending::Holds)
 }

@@ -1,12 +1,15 @@
-//! `skew explain`: the page of an anomaly or a level.
+//! `skew explain`: the page of an anomaly, a level or another word.
 
 use std::fmt::Write as _;
 
 use clap::Args;
-use skew_model::{Anomaly, Level, anomaly, level};
+use serde_json::{Value, json};
+use skew_model::sql_level::level_words;
+use skew_model::topic::TOPICS;
+use skew_model::{Anomaly, AskedLevel, SqlLevel, Topic, anomaly, did_you_mean, level};
 
 use crate::Ending;
-use crate::output::{self, Color};
+use crate::flags::{OutputFlags, TextOrJson};
 
 /// Explain an anomaly or an isolation level, with the smallest history that shows it
 #[derive(Args)]
@@ -15,40 +18,107 @@ Examples:
   skew explain                what there is to explain
   skew explain write-skew
   skew explain G1c            by any of its names
-  skew explain si")]
+  skew explain si             the definition
+  skew explain phantom        other words that people use
+  skew explain read-committed what a database's level is here")]
 pub(crate) struct Arguments {
-    /// The name or alias of an anomaly or a level; without it, a list
+    /// The name or alias of an anomaly, a level or a topic; without it, a list
     name: Option<String>,
 
-    /// When to colour
-    #[arg(long, value_enum, default_value = "auto")]
-    color: Color,
+    /// How to answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: TextOrJson,
+
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
-    let style = output::style(arguments.color, false);
     let Some(name) = &arguments.name else {
-        output::write(None, &list())?;
+        arguments.output.write(&list())?;
         return Ok(Ending::Holds);
     };
-    let page = match (Anomaly::find(name), name.parse::<Level>()) {
-        (Some(anomaly), _) => anomaly.definition().page,
-        (None, Ok(level)) => level.definition().page,
-        (None, Err(_)) => return Err(format!("`{name}` names no anomaly and no level; `skew explain` lists them")),
+    let found = Found::named(name)?;
+    let text = match arguments.format {
+        TextOrJson::Text => skew_report::page(&found.text(), arguments.output.style()),
+        TextOrJson::Json => format!("{:#}\n", found.json()),
     };
-    output::write(None, &skew_report::page(page, style))?;
+    arguments.output.write(&text)?;
     Ok(Ending::Holds)
+}
+
+/// What a word names.
+struct Found {
+    kind: &'static str,
+    id: &'static str,
+    title: &'static str,
+    aliases: &'static [&'static str],
+    page: &'static str,
+    /// The database's level that was asked for by its SQL name.
+    sql: Option<SqlLevel>,
+}
+
+impl Found {
+    fn named(name: &str) -> Result<Found, String> {
+        if let Some(anomaly) = Anomaly::find(name) {
+            let anomaly::Definition { id, title, aliases, page, .. } = anomaly.definition();
+            return Ok(Found { kind: "anomaly", id, title, aliases, page, sql: None });
+        }
+        if let Ok(asked) = name.parse::<AskedLevel>() {
+            let level::Definition { id, title, aliases, page, .. } = asked.level.definition();
+            return Ok(Found { kind: "level", id, title, aliases, page, sql: asked.sql });
+        }
+        if let Some(Topic { id, title, aliases, page }) = Topic::find(name) {
+            return Ok(Found { kind: "topic", id, title, aliases, page, sql: None });
+        }
+        let anomalies = anomaly::DEFINITIONS.iter().flat_map(|one| [&one.id].into_iter().chain(one.aliases));
+        let topics = TOPICS.iter().flat_map(|one| [&one.id].into_iter().chain(one.aliases));
+        let hint = did_you_mean(name, anomalies.chain(topics).copied().chain(level_words()));
+        Err(format!("`{name}` names no anomaly, no level and no other page{hint} `skew explain` lists them"))
+    }
+
+    /// The page; for a database's level, after a word on why it is this one.
+    fn text(&self) -> String {
+        match self.sql {
+            None => self.page.to_owned(),
+            Some(sql) => format!(
+                "What PostgreSQL does at {} is `{}` here. The short ids name definitions, SQL's names the databases' \
+                 levels.\n\n{}",
+                sql.name().to_ascii_uppercase(),
+                self.id,
+                self.page
+            ),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "skew": "explain", "version": 1, "kind": self.kind, "id": self.id, "title": self.title,
+            "aliases": self.aliases, "page": self.page,
+        })
+    }
 }
 
 fn list() -> String {
     let mut text = String::from("Levels, weakest first:\n");
     for definition in level::DEFINITIONS {
-        let _ = writeln!(text, "  {:<26} {}", definition.id, definition.title);
+        let sql: Vec<String> = SqlLevel::ALL
+            .iter()
+            .filter(|sql| sql.level() == definition.level)
+            .map(|sql| sql.name().to_ascii_uppercase())
+            .collect();
+        let sql = if sql.is_empty() { String::new() } else { format!("PostgreSQL's {}", sql.join(" and ")) };
+        let line = format!("  {:<26} {:<32} {sql}", definition.id, definition.title);
+        let _ = writeln!(text, "{}", line.trim_end());
     }
     text.push_str("\nAnomalies:\n");
     for definition in anomaly::DEFINITIONS {
         let aliases = definition.aliases.join(", ");
         let _ = writeln!(text, "  {:<26} {:<32} also {aliases}", definition.id, definition.title);
+    }
+    text.push_str("\nOther words:\n");
+    for topic in TOPICS {
+        let _ = writeln!(text, "  {:<26} {:<32} also {}", topic.id, topic.title, topic.aliases.join(", "));
     }
     text
 }

@@ -6,20 +6,21 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use serde_json::{Value, json};
 use skew_check::check;
-use skew_model::{History, Level};
+use skew_model::{AskedLevel, History, Level};
 use skew_sql::app::App;
 use skew_sql::error::SqlError;
 use skew_sql::explore::{Behaviour, Client, Explored, Limits, explore, explore_interleaved};
 use skew_sql::script::Script;
 use skew_sql::session::clock::STEADY;
-use skew_sql::session::transaction::{Isolation, level_by_name};
+use skew_sql::session::transaction::Isolation;
 use skew_sql::session::{ChoiceKind, Client as Connected, Database, Granularity, Options};
 use skew_store::Recency;
 
 use crate::Ending;
-use crate::commands::serve::{GranularityArgument, read_script};
-use crate::output;
+use crate::commands::serve::read_script;
+use crate::flags::{GranularityArgument, OutputFlags, TextOrJson};
 
 /// The levels that are explored unless one is asked for, weakest first.
 const LEVELS: [Level; 8] = [Level::Rc, Level::Ra, Level::Cc, Level::Mvrc, Level::Pc, Level::Psi, Level::Si, Level::Ser];
@@ -65,11 +66,11 @@ pub(crate) struct Arguments {
     /// The level of every transaction that does not ask for one (repeatable): an id, or the SQL name of a level of PostgreSQL
     /// [default: all ids]
     #[arg(short, long = "level", visible_alias = "isolation", value_name = "LEVEL", value_parser = parse_asked)]
-    levels: Vec<Asked>,
+    levels: Vec<AskedLevel>,
 
     /// Run this program at this level, whatever its comment says (repeatable)
     #[arg(long = "mark", value_name = "PROGRAM=LEVEL", value_parser = parse_mark)]
-    marks: Vec<(String, Asked)>,
+    marks: Vec<(String, AskedLevel)>,
 
     /// What two transactions conflict on
     #[arg(long, value_enum, default_value_t = GranularityArgument::Cell)]
@@ -86,13 +87,20 @@ pub(crate) struct Arguments {
     /// Try for so many seconds a level at most
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     max_time: u64,
+
+    /// How to answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: TextOrJson,
+
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let client = Client::parse(&arguments.client)?;
     let script = read_script(&arguments.file)?;
     let levels = match arguments.levels.is_empty() {
-        true => LEVELS.map(Asked::Level).to_vec(),
+        true => LEVELS.map(AskedLevel::from).to_vec(),
         false => arguments.levels.clone(),
     };
     let width = levels.iter().map(|asked| asked.word().len() + 2).max().unwrap_or_default().max(6);
@@ -104,6 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         "{:<width$}{:>11}{:>9}{:>10}{:>9}{:>13}   invariants",
         "level", "histories", "not ser", "runs", "refused", "behaviours"
     );
+    let mut as_json = Vec::new();
     let mut anomalous: Option<(&str, History)> = None;
     let mut seen: Vec<(Behaviour, Vec<&str>)> = Vec::new();
     let mut failed: Vec<String> = Vec::new();
@@ -131,6 +140,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
             explored.refused,
             explored.behaviours.len()
         );
+        as_json.push(json!({
+            "level": asked.word(), "histories": explored.histories, "not_serializable": not_serializable.len(),
+            "runs": explored.runs, "refused": explored.refused, "behaviours": explored.behaviours.len(),
+            "broken": broken.iter().flat_map(|one| &one.broken).collect::<BTreeSet<_>>(),
+            "limit": explored.limit.as_ref().map(ToString::to_string),
+        }));
         ending = ending.max(match (broken.is_empty(), &explored.limit) {
             (false, _) => Ending::Violated,
             (true, Some(_)) => Ending::Unknown,
@@ -139,13 +154,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         // The strongest level has the fewest.
         anomalous = not_serializable.first().map(|history| (asked.word(), (*history).clone())).or(anomalous);
         let mut shown: Vec<&Behaviour> = explored.behaviours.iter().collect();
-        shown.retain(|one| arguments.all || !one.broken.is_empty());
+        shown.retain(|one| arguments.all || arguments.output.verbose || !one.broken.is_empty());
         for behaviour in shown {
             match seen.iter_mut().find(|(known, _)| known.is_like(behaviour)) {
                 Some((_, levels)) => levels.push(asked.word()),
                 None => seen.push((behaviour.clone(), vec![asked.word()])),
             }
         }
+    }
+    if arguments.format == TextOrJson::Json {
+        let behaviours: Vec<_> = seen.iter().map(|(behaviour, levels)| behaviour_json(levels, behaviour)).collect();
+        let document = json!({
+            "skew": "explore", "version": 1, "file": arguments.file.display().to_string(), "client": arguments.client,
+            "levels": as_json, "always_failed": failed, "behaviours": behaviours,
+        });
+        arguments.output.write(&format!("{document:#}\n"))?;
+        return Ok(ending);
+    }
+    if arguments.output.quiet {
+        arguments.output.write(&out)?;
+        return Ok(ending);
     }
     for failure in &failed {
         let _ = writeln!(out, "\nnote: in every run at a level, {failure}");
@@ -157,41 +185,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         let _ = writeln!(out, "\nnot serializable at {level}, as in");
         out.push_str(&history_words(history, &[]));
     }
-    output::write(None, &out)?;
+    arguments.output.write(&out)?;
     Ok(ending)
 }
 
-/// A level that is asked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Asked {
-    /// A definition, by its id.
-    Level(Level),
-    /// What PostgreSQL does, by SQL's name.
-    Isolation(Isolation),
-}
-
-impl Asked {
-    fn word(self) -> &'static str {
-        match self {
-            Asked::Level(level) => level.id(),
-            Asked::Isolation(isolation) => isolation.name(),
+fn parse_asked(word: &str) -> Result<AskedLevel, String> {
+    match word.parse::<AskedLevel>().map_err(|error| error.to_string())? {
+        AskedLevel { level: Level::Ec, .. } => {
+            Err("transactions do not run at ec; the ids are ru rc ra cc mvrc pc psi si ser sser".to_owned())
         }
+        asked => Ok(asked),
     }
 }
 
-fn parse_asked(word: &str) -> Result<Asked, String> {
-    match Isolation::named(word) {
-        Some(isolation) => Ok(Asked::Isolation(isolation)),
-        None => match word.parse::<Level>().map_err(|error| error.to_string())? {
-            Level::Ec => {
-                Err("transactions do not run at ec; the ids are ru rc ra cc mvrc pc psi si ser sser".to_owned())
-            }
-            level => Ok(Asked::Level(level)),
-        },
-    }
-}
-
-fn parse_mark(word: &str) -> Result<(String, Asked), String> {
+fn parse_mark(word: &str) -> Result<(String, AskedLevel), String> {
     let (program, level) = word.split_once('=').ok_or("a mark reads PROGRAM=LEVEL")?;
     Ok((program.to_owned(), parse_asked(level)?))
 }
@@ -201,7 +208,7 @@ fn explored(
     arguments: &Arguments,
     script: &Script,
     client: &Client,
-    asked: Asked,
+    asked: AskedLevel,
     limits: Limits,
 ) -> Result<(App, Explored), String> {
     let failed = |error: SqlError| {
@@ -215,10 +222,7 @@ fn explored(
             let Some(program) = app.programs.iter_mut().find(|program| program.name == *name) else {
                 return Err(no_program(name, &app));
             };
-            (program.level, program.isolation) = match *asked {
-                Asked::Level(level) => (Some(level), None),
-                Asked::Isolation(isolation) => (Some(level_by_name(isolation)), Some(isolation)),
-            };
+            (program.level, program.isolation) = (Some(asked.level), asked.sql);
         }
         Ok((database, app))
     };
@@ -228,10 +232,10 @@ fn explored(
         let explored = explore_interleaved(&database, &app, client, isolation, limits).map_err(failed)?;
         Ok::<_, String>((app, explored))
     };
-    let level = match asked {
-        Asked::Isolation(isolation) => return interleaved(isolation),
-        Asked::Level(level) => level,
-    };
+    if let Some(isolation) = asked.sql {
+        return interleaved(isolation);
+    }
+    let level = asked.level;
     let (database, app) = loaded(Options { recency: Recency::None, ..Options::default() })?;
     let explored = explore(&database, &app, client, level, limits).map_err(failed)?;
     // A statement that decides by a row which is deleted and made again, or by a key that it does not lock, is where
@@ -330,6 +334,13 @@ fn invariants(app: &App, explored: &Explored, broken: &[&Behaviour]) -> String {
     };
     let more = limit.map_or_else(String::new, |limit| format!(" (limit: {limit}; there may be more)"));
     format!("{} broken in {within}{more}", names.join(", "))
+}
+
+fn behaviour_json(levels: &[&str], behaviour: &Behaviour) -> Value {
+    json!({
+        "levels": levels, "broken": behaviour.broken, "order": behaviour.order, "state": behaviour.state,
+        "failed": behaviour.failed, "history": behaviour.example.to_string(),
+    })
 }
 
 fn behaviour_words(levels: &[&str], behaviour: &Behaviour) -> String {

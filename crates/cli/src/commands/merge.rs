@@ -6,8 +6,8 @@ use clap::Args;
 use skew_model::campaign::Campaign;
 
 use crate::Ending;
-use crate::commands::test::Files;
-use crate::output::Color;
+use crate::commands::test::{Files, ResultFormat};
+use crate::flags::OutputFlags;
 
 /// Put the results of shards together
 ///
@@ -37,9 +37,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// When to colour
-    #[arg(long, value_enum, default_value = "auto")]
-    color: Color,
+    /// How to answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: ResultFormat,
+
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
@@ -60,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         Files { junit: arguments.junit.as_deref(), json: arguments.json.as_deref(), html: arguments.html.as_deref() };
     let missing = whole.planned.saturating_sub(whole.runs.len() as u64);
     whole.is_interrupted |= missing > 0;
-    files.tell(&whole, arguments.color)
+    files.tell(&whole, &arguments.output, arguments.format)
 }
 
 fn merge(whole: &mut Campaign, part: Campaign) -> Result<(), String> {
@@ -81,6 +84,7 @@ fn merge(whole: &mut Campaign, part: Campaign) -> Result<(), String> {
         }
     }
     whole.held_ms += part.held_ms;
+    whole.coverage.add(part.coverage);
     whole.elapsed_ms = whole.elapsed_ms.max(part.elapsed_ms);
     whole.is_interrupted |= part.is_interrupted;
     let is_earlier = |one: &Option<_>, other: &Option<_>| match (one, other) {

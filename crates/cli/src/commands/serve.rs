@@ -1,27 +1,36 @@
 //! `skew serve`: a weak database that PostgreSQL clients connect to.
 
+mod orders;
+
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, Write as _};
-use std::net::{IpAddr, SocketAddr};
+use std::io::{self, Read as _, Write as _};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use skew_model::Level;
+use skew_model::AskedLevel;
 use skew_server::listen::NotStarted;
 use skew_server::tls::Certificate;
 use skew_server::{Authentication, Limits, Running, Server, Settings};
 use skew_sql::script::Script;
-use skew_sql::session::{ChoiceKind, Constraints, Granularity, Options};
+use skew_sql::session::{ChoiceKind, Constraints, Options};
 use skew_store::Recency;
 
 use crate::Ending;
+use crate::flags::{GranularityArgument, OutputFlags, RecencyFlags, TextOrJson, parse_isolation, recency_word};
 
 /// How long a statement is held by default where weak behaviour needs overlap, in milliseconds.
 const HOLD_MS: u64 = 3;
+
+/// How long a ping waits for an answer.
+const PING: Duration = Duration::from_secs(2);
+/// PostgreSQL's SSLRequest: its length and its code.
+const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
 /// Serve a database that is as weak as its isolation level allows, to any PostgreSQL client
 ///
@@ -32,13 +41,14 @@ const HOLD_MS: u64 = 3;
 Examples:
   skew serve                                  the levels that transactions ask for, as weak as they may be
   skew serve --isolation cc --seed 7          causal consistency for every transaction, chosen from seed 7
+  skew serve --isolation cc --replicated      the same on replicas that lag
   skew serve --port 0 --load schema.sql       a free port; every new database starts with this file
   skew serve --choice postgres                exactly what PostgreSQL would do
   psql postgresql://localhost:5433/shop       connects; so does every driver
 
-Levels: transactions that ask for READ COMMITTED run at mvrc, for REPEATABLE READ at si, for SERIALIZABLE at ser, and
-whoever starts after a commit sees it (--recency commit). --isolation runs every transaction at one level instead: a SQL
-name, or one of ru rc ra cc mvrc pc psi si ser, which by default may miss even old commits (--recency none).
+Levels: transactions that ask for READ COMMITTED run at mvrc, for REPEATABLE READ at si, for SERIALIZABLE at ser.
+--isolation runs every transaction at one level instead: a SQL name, or one of ru rc ra cc mvrc pc psi si ser. A
+transaction that begins after a commit sees it, unless --recency none (or --replicated) is given.
 
 Driving it from a test, in SQL, on any connection:
   SELECT skew.checkpoint()        what is there now is what a reset comes back to; the history begins here
@@ -81,11 +91,10 @@ pub(crate) struct Arguments {
 
     /// Run every transaction at this level: a SQL name, or an id (ru rc ra cc mvrc pc psi si ser)
     #[arg(short, long, value_name = "LEVEL", value_parser = parse_isolation)]
-    isolation: Option<Isolation>,
+    isolation: Option<AskedLevel>,
 
-    /// Whether what was committed before a transaction began must be seen [default: commit; none for a level's id]
-    #[arg(long, value_enum)]
-    recency: Option<RecencyArgument>,
+    #[command(flatten)]
+    recency: RecencyFlags,
 
     /// The longest that a statement is held, in milliseconds, while other connections are at work, so that transactions
     /// overlap in new ways [default: 3 where recency is commit and --choice is not postgres, else 0]
@@ -116,6 +125,22 @@ pub(crate) struct Arguments {
     /// Run this file in every new database (repeatable)
     #[arg(long, value_name = "FILE")]
     load: Vec<PathBuf>,
+
+    /// Ask instead whether a server at --host and --port answers: exit code 0 if it does, 1 if not
+    #[arg(long)]
+    ping: bool,
+
+    /// Take orders on standard input, one per line, each answered with a line of JSON: `reset SEED` (the first one makes
+    /// what is there the checkpoint), `explain`, `coverage`, `history`. The end of input ends the server.
+    #[arg(long)]
+    stdin: bool,
+
+    /// How to say where the database is: `json` is one line for a program that has started the server
+    #[arg(long, value_enum, default_value = "text")]
+    format: TextOrJson,
+
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -127,12 +152,6 @@ enum Method {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum RecencyArgument {
-    None,
-    Commit,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ChoiceArgument {
     Random,
     Old,
@@ -141,61 +160,9 @@ enum ChoiceArgument {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum GranularityArgument {
-    Cell,
-    Row,
-}
-
-impl From<GranularityArgument> for Granularity {
-    fn from(argument: GranularityArgument) -> Granularity {
-        match argument {
-            GranularityArgument::Cell => Granularity::Cell,
-            GranularityArgument::Row => Granularity::Row,
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ConstraintsArgument {
     Strong,
     Weak,
-}
-
-/// A level for every transaction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Isolation {
-    pub(crate) level: Level,
-    /// What SQL calls it, if that is how it was asked for.
-    pub(crate) name: Option<&'static str>,
-}
-
-impl Isolation {
-    /// As it is asked for.
-    pub(crate) fn word(self) -> String {
-        self.name.map_or_else(|| self.level.to_string(), str::to_owned)
-    }
-}
-
-/// What SQL's names are in PostgreSQL.
-const SQL_NAMES: [(&str, Level); 4] = [
-    ("read uncommitted", Level::Mvrc),
-    ("read committed", Level::Mvrc),
-    ("repeatable read", Level::Si),
-    ("serializable", Level::Ser),
-];
-
-pub(crate) fn parse_isolation(word: &str) -> Result<Isolation, String> {
-    let lower = word.to_ascii_lowercase().replace(['-', '_'], " ");
-    if let Some(&(name, level)) = SQL_NAMES.iter().find(|(name, _)| *name == lower) {
-        return Ok(Isolation { level, name: Some(name) });
-    }
-    match word.parse::<Level>() {
-        Ok(level @ (Level::Ec | Level::Sser)) => {
-            Err(format!("transactions do not run at {level}; the ids are ru rc ra cc mvrc pc psi si ser"))
-        }
-        Ok(level) => Ok(Isolation { level, name: None }),
-        Err(error) => Err(error.to_string()),
-    }
 }
 
 fn parse_host(word: &str) -> Result<IpAddr, String> {
@@ -207,6 +174,9 @@ fn parse_host(word: &str) -> Result<IpAddr, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
+    if arguments.ping {
+        return Ok(ping(arguments));
+    }
     // Before anything is started, so that a signal in between is not lost.
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("cannot wait for signals: {error}"))?;
     let settings = settings(arguments)?;
@@ -218,11 +188,50 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         };
         format!("{error}{next}")
     })?;
-    // Nobody may be listening to what is printed.
-    let _ = write!(io::stdout(), "{}", banner(arguments, &shown, &running)).and_then(|()| io::stdout().flush());
-    signals.forever().next();
+    let text = match arguments.format {
+        TextOrJson::Json => banner_json(arguments, &shown, &running),
+        TextOrJson::Text if arguments.output.quiet => format!("postgresql://{}/postgres\n", address(&running)),
+        TextOrJson::Text => banner(arguments, &shown, &running),
+    };
+    match &arguments.output.output {
+        Some(_) => arguments.output.write(&text)?,
+        None => {
+            // The reader of standard output has possibly gone; the server runs all the same.
+            let _ = write!(io::stdout(), "{text}").and_then(|()| io::stdout().flush());
+        }
+    }
+    match arguments.stdin {
+        true => {
+            std::thread::spawn(move || {
+                signals.forever().next();
+                std::process::exit(0);
+            });
+            orders::obey(&running);
+        }
+        false => {
+            signals.forever().next();
+        }
+    }
     running.end();
     Ok(Ending::Holds)
+}
+
+/// Whether a server answers: to the question whether it encrypts, which comes before any password.
+fn ping(arguments: &Arguments) -> Ending {
+    let address = SocketAddr::new(arguments.host, arguments.port);
+    let answered = TcpStream::connect_timeout(&address, PING).and_then(|mut server| {
+        server.set_read_timeout(Some(PING))?;
+        server.write_all(&SSL_REQUEST)?;
+        let mut answer = [0];
+        server.read_exact(&mut answer).map(|()| matches!(answer, [b'N' | b'S']))
+    });
+    match answered {
+        Ok(true) => Ending::Holds,
+        _ => {
+            eprintln!("skew: no server answers at {address}");
+            Ending::Violated
+        }
+    }
 }
 
 fn settings(arguments: &Arguments) -> Result<Settings, String> {
@@ -259,16 +268,9 @@ fn settings(arguments: &Arguments) -> Result<Settings, String> {
 }
 
 fn options(arguments: &Arguments) -> Options {
-    let is_bare = arguments.isolation.is_some_and(|isolation| isolation.name.is_none());
-    let recency = match arguments.recency {
-        Some(RecencyArgument::None) => Recency::None,
-        Some(RecencyArgument::Commit) => Recency::Commit,
-        None if is_bare => Recency::None,
-        None => Recency::Commit,
-    };
     Options {
         level: arguments.isolation.map(|isolation| isolation.level),
-        recency,
+        recency: arguments.recency.recency(),
         choice: match arguments.choice {
             ChoiceArgument::Random => ChoiceKind::Random,
             ChoiceArgument::Old => ChoiceKind::Old,
@@ -296,12 +298,31 @@ pub(crate) fn read_script(path: &PathBuf) -> Result<Script, String> {
     Ok(Script { name: name.into(), text: text.into() })
 }
 
-/// What is said when the server is up: where, at which level, from which seed.
-fn banner(arguments: &Arguments, settings: &Settings, running: &Running) -> String {
-    let address = match running.address() {
+/// Where clients on this machine find the server.
+fn address(running: &Running) -> SocketAddr {
+    match running.address() {
         address if address.ip().is_unspecified() => SocketAddr::from(([127, 0, 0, 1], address.port())),
         address => address,
-    };
+    }
+}
+
+/// The same for a program, in one line.
+fn banner_json(arguments: &Arguments, settings: &Settings, running: &Running) -> String {
+    let address = address(running);
+    let line = json!({
+        "skew": "serve", "version": 1, "url": format!("postgresql://{address}/postgres"),
+        "host": address.ip().to_string(), "port": address.port(), "pid": std::process::id(),
+        "isolation": arguments.isolation.map(|asked| asked.word()), "level": arguments.isolation.map(|asked| asked.level.id()),
+        "recency": recency_word(settings.options.recency), "seed": settings.options.seed,
+        "hold_ms": settings.hold.as_millis() as u64,
+        "unix_socket": running.unix_socket().map(|path| path.display().to_string()),
+    });
+    format!("{line}\n")
+}
+
+/// What is said when the server is up: where, at which level, from which seed.
+fn banner(arguments: &Arguments, settings: &Settings, running: &Running) -> String {
+    let address = address(running);
     let mut text = String::new();
     let _ = writeln!(text, "postgresql://{address}/postgres");
     if let Some(path) = running.unix_socket() {
@@ -309,13 +330,12 @@ fn banner(arguments: &Arguments, settings: &Settings, running: &Running) -> Stri
     }
     let level = match arguments.isolation {
         None => "READ COMMITTED is mvrc, REPEATABLE READ is si, SERIALIZABLE is ser".to_owned(),
-        Some(Isolation { level, name: Some(name) }) => format!("{level} ({}) for all", name.to_ascii_uppercase()),
-        Some(Isolation { level, name: None }) => format!("{level} for all"),
+        Some(asked) => format!("{asked} for all"),
     };
     let _ = writeln!(text, "  level    {level}");
     let recency = match settings.options.recency {
-        Recency::None => "none: a read may miss what was committed long ago",
-        Recency::Commit => "commit: whoever starts after a commit sees it",
+        Recency::None => "none: a read possibly misses what was committed long ago",
+        Recency::Commit => "commit: a transaction that begins after a commit sees it",
     };
     let _ = writeln!(text, "  recency  {recency}");
     if !settings.hold.is_zero() {

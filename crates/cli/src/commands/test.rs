@@ -6,21 +6,27 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skew_campaign::{self as campaign, Event, Plan, Trouble};
-use skew_model::campaign::{Campaign, RunLine, RunReplay, Why};
+use skew_model::AskedLevel;
+use skew_model::campaign::{Campaign, RunLine, RunReplay};
 use skew_server::Settings;
 use skew_sql::session::{ChoiceKind, Options};
 use skew_store::Recency;
 
 use crate::Ending;
-use crate::commands::serve::{Isolation, any_seed, parse_isolation, read_script};
-use crate::output::{self, Color};
+use crate::commands::replay::Answer;
+use crate::commands::serve::{any_seed, read_script};
+use crate::flags::{GranularityArgument, OutputFlags, RecencyFlags, level_words, parse_isolation, recency_word};
+use crate::output;
 use crate::stop;
 
 /// How long a statement is held by default, in milliseconds.
 const HOLD_MS: u64 = 3;
+
+/// Runs where only --max-time ends a campaign.
+const MAX_RUNS: u64 = 1_000_000;
 
 /// Run your own tests on a weak database until weak isolation breaks them, and be told why
 ///
@@ -33,23 +39,29 @@ Examples:
   skew test -- pytest tests/                                  as weak as the levels that transactions ask for
   skew test --isolation read-committed --runs 200 -- pytest   every transaction at READ COMMITTED
   skew test --setup schema.sql --jobs 4 -- npm test           every run starts with this schema
-  skew test -i cc --html report.html -- cargo test            causal consistency, as a replicated store may give it
+  skew test -i cc --replicated -- cargo test                  causal consistency, on replicas that lag
+  skew test --format html -o report.html -- npm test          a page with the failed run as lanes of statements
   skew test --shard 3/16 --json 3.json -- pytest              one sixteenth of the runs; then `skew merge *.json`
 
 First the command runs with its transactions one after the other, then at serializable: if it fails there, the test
 itself is wrong, and nothing else is tried. After all runs the first one that failed is repeated, with fewer and fewer
 reads of old versions, and what is left is explained. The file that replays it is in --out.
 
-Exit codes: 0 every run passed, 1 a run failed, 2 the test cannot be used or bad usage, 3 stopped before the end.")]
+Exit codes: 0 every run passed, 1 a run failed, 2 the test cannot be used or bad usage, 3 not known: stopped before the
+end, or no two transactions overlapped in any run, so that nothing was tested.")]
 pub(crate) struct Arguments {
     /// Run every transaction at this level: a SQL name, or an id (ru rc ra cc mvrc pc psi si ser) [default: what
     /// transactions ask for, READ COMMITTED if nothing]
     #[arg(short, long, value_name = "LEVEL", value_parser = parse_isolation)]
-    isolation: Option<Isolation>,
+    isolation: Option<AskedLevel>,
 
-    /// How often to run the command
-    #[arg(short = 'n', long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
-    runs: u64,
+    /// How often to run the command [default: 100; with --max-time, as often as there is time for]
+    #[arg(short = 'n', long, value_parser = clap::value_parser!(u64).range(1..))]
+    runs: Option<u64>,
+
+    /// Begin no run after so many seconds; a failure that was found by then is still explained
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    max_time: Option<u64>,
 
     /// How many to run at the same time, each on a database of its own
     #[arg(short, long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -75,9 +87,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "MS", default_value_t = HOLD_MS)]
     hold: u64,
 
-    /// Whether what was committed before a transaction began must be seen [default: commit; none for a level's id]
-    #[arg(long, value_parser = ["none", "commit"])]
-    recency: Option<String>,
+    #[command(flatten)]
+    recency: RecencyFlags,
+
+    /// What two transactions conflict on
+    #[arg(long, value_enum, default_value = "cell")]
+    granularity: GranularityArgument,
 
     /// Only one part of the runs, to spread them over machines: `3/16`
     #[arg(long, value_name = "N/COUNT", value_parser = parse_shard)]
@@ -103,9 +118,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// When to colour
-    #[arg(long, value_enum, default_value = "auto")]
-    color: Color,
+    /// How to answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: ResultFormat,
+
+    #[command(flatten)]
+    output: OutputFlags,
 
     /// The command, after `--`
     #[arg(required = true, last = true, value_name = "COMMAND")]
@@ -124,7 +142,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let stop = stop::on_signal(campaign::stop_all)?;
     let plan = plan(arguments)?;
     arguments.files().check()?;
-    let progress = Progress::new(&plan);
+    let progress = Progress::new(&plan, arguments.output.quiet);
     let results = campaign::run(&plan, &stop, &|event| progress.event(event));
     progress.end();
     let results = match results {
@@ -132,20 +150,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         Err(trouble) => return Err(trouble_words(&trouble)),
     };
     let mut campaign = results.campaign;
+    let is_short = (campaign.runs.len() as u64) < campaign.planned && campaign.shard.is_none();
+    if is_short && arguments.max_time.is_some() && campaign.failure.is_none() {
+        match arguments.runs {
+            Some(_) => campaign.is_interrupted = true,
+            None => campaign.planned = campaign.runs.len() as u64,
+        }
+    }
     if let (Some(failure), Some(replay)) = (&mut campaign.failure, results.replay) {
         match keep_replay(arguments, &replay, failure.run.number) {
-            Ok(path) => failure.replay = Some(path),
+            Ok(path) => {
+                arguments.output.wrote(Path::new(&path));
+                failure.replay = Some(path);
+            }
             // What was found is worth more than the file.
             Err(error) => eprintln!("skew: {error}"),
         }
     }
-    arguments.files().tell(&campaign, arguments.color)
+    arguments.files().tell(&campaign, &arguments.output, arguments.format)
 }
 
 /// What a campaign's results mean for a script.
 fn ending(campaign: &Campaign) -> Ending {
     let failed = campaign.runs.iter().any(|run| !run.outcome.passed());
-    match (failed, campaign.is_interrupted || campaign.runs.is_empty()) {
+    let is_unknown = campaign.is_interrupted || campaign.runs.is_empty() || campaign.coverage.is_empty();
+    match (failed, is_unknown) {
         (true, _) => Ending::Violated,
         (false, true) => Ending::Unknown,
         (false, false) => Ending::Holds,
@@ -175,10 +204,18 @@ impl Files<'_> {
     }
 
     /// Prints the results and writes them. What cannot be written keeps nothing else from being written.
-    pub(crate) fn tell(&self, campaign: &Campaign, color: Color) -> Result<Ending, String> {
+    pub(crate) fn tell(
+        &self,
+        campaign: &Campaign,
+        flags: &OutputFlags,
+        format: ResultFormat,
+    ) -> Result<Ending, String> {
         let mut failed = Vec::new();
-        let mut write = |path: Option<&Path>, text: &str| failed.extend(output::write(path, text).err());
-        write(None, &skew_report::campaign(campaign, output::style(color, false)));
+        failed.extend(flags.write(&format.render(campaign, flags)).err());
+        let mut write = |path: Option<&Path>, text: &str| match (output::write(path, text), path) {
+            (Ok(()), Some(path)) => flags.wrote(path),
+            (written, _) => failed.extend(written.err()),
+        };
         if let Some(path) = self.junit {
             write(Some(path), &skew_report::junit(campaign));
         }
@@ -192,6 +229,27 @@ impl Files<'_> {
     }
 }
 
+/// The forms of a campaign's results.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ResultFormat {
+    Text,
+    Json,
+    Html,
+    Junit,
+}
+
+impl ResultFormat {
+    fn render(self, campaign: &Campaign, flags: &OutputFlags) -> String {
+        match self {
+            ResultFormat::Text if flags.quiet => format!("{}\n", skew_report::summary(campaign)),
+            ResultFormat::Text => skew_report::campaign(campaign, flags.style()),
+            ResultFormat::Json => skew_formats::campaign::write(campaign),
+            ResultFormat::Html => skew_report::campaign_page(campaign),
+            ResultFormat::Junit => skew_report::junit(campaign),
+        }
+    }
+}
+
 impl Arguments {
     fn files(&self) -> Files<'_> {
         Files { junit: self.junit.as_deref(), json: self.json.as_deref(), html: self.html.as_deref() }
@@ -201,15 +259,10 @@ impl Arguments {
 fn plan(arguments: &Arguments) -> Result<Plan, String> {
     let seed = arguments.seed.unwrap_or_else(any_seed);
     let load = arguments.setup.iter().map(read_script).collect::<Result<Vec<_>, _>>()?;
-    let is_bare = arguments.isolation.is_some_and(|isolation| isolation.name.is_none());
-    let recency = match arguments.recency.as_deref() {
-        Some("none") => Recency::None,
-        Some(_) => Recency::Commit,
-        None if is_bare => Recency::None,
-        None => Recency::Commit,
-    };
+    let recency = arguments.recency.recency();
+    let granularity = arguments.granularity.into();
     let settings = |level, recency| Settings {
-        options: Options { level, recency, choice: ChoiceKind::Random, seed, ..Options::default() },
+        options: Options { level, recency, choice: ChoiceKind::Random, seed, granularity, ..Options::default() },
         hold: Duration::from_millis(arguments.hold.max(1)),
         load: load.clone(),
         ..Settings::default()
@@ -218,18 +271,15 @@ fn plan(arguments: &Arguments) -> Result<Plan, String> {
         command: arguments.command.clone(),
         settings: settings(arguments.isolation.map(|isolation| isolation.level), recency),
         baseline: settings(Some(skew_model::Level::Ser), Recency::Commit),
-        runs: arguments.runs,
+        runs: arguments.runs.unwrap_or(if arguments.max_time.is_some() { MAX_RUNS } else { 100 }),
+        deadline: arguments.max_time.map(|seconds| Instant::now() + Duration::from_secs(seconds)),
         seed,
         jobs: usize::from(arguments.jobs),
         timeout: Duration::from_secs(arguments.timeout),
         shard: arguments.shard,
         stops_at_failure: arguments.stop_at_first,
         repeats: arguments.repeats,
-        level: match arguments.isolation {
-            None => "the levels that transactions ask for".to_owned(),
-            Some(Isolation { level, name: Some(name) }) => format!("{} ({level})", name.to_ascii_uppercase()),
-            Some(Isolation { level, name: None }) => level.to_string(),
-        },
+        level: level_words(arguments.isolation, recency),
     })
 }
 
@@ -237,10 +287,11 @@ fn plan(arguments: &Arguments) -> Result<Plan, String> {
 fn replay_options(arguments: &Arguments) -> Vec<String> {
     let mut options = Vec::new();
     if let Some(isolation) = arguments.isolation {
-        options.extend(["--isolation".to_owned(), isolation.word()]);
+        options.extend(["--isolation".to_owned(), isolation.word().to_owned()]);
     }
-    if let Some(recency) = &arguments.recency {
-        options.extend(["--recency".to_owned(), recency.clone()]);
+    options.extend(["--recency".to_owned(), recency_word(arguments.recency.recency()).to_owned()]);
+    if arguments.granularity == GranularityArgument::Row {
+        options.extend(["--granularity".to_owned(), "row".to_owned()]);
     }
     for file in &arguments.setup {
         options.extend(["--setup".to_owned(), file.display().to_string()]);
@@ -260,7 +311,9 @@ fn keep_replay(arguments: &Arguments, replay: &RunReplay, number: u64) -> Result
 }
 
 /// What `skew replay` does with a file of a run: the command again, in the same order and with the same old versions.
-pub(crate) fn replay(file: &Path, text: &str, command: &[String], color: Color) -> Result<Ending, String> {
+///
+/// The question is whether the run repeats: a failure is the expected answer.
+pub(crate) fn replay(file: &Path, text: &str, command: &[String], flags: &OutputFlags) -> Result<Answer, String> {
     let name = file.display();
     let replay = skew_formats::campaign::read_replay(text).map_err(|error| format!("{name}: {error}"))?;
     let command = if command.is_empty() { replay.command.clone() } else { command.to_vec() };
@@ -270,14 +323,15 @@ pub(crate) fn replay(file: &Path, text: &str, command: &[String], color: Color) 
     let stop = stop::on_signal(campaign::stop_all)?;
     let replayed = campaign::replay(&plan, &replay, &stop).map_err(|error| trouble_words(&error))?;
     if stop.load(Ordering::SeqCst) {
-        return Ok(Ending::Unknown);
+        let text = format!("{name}: stopped before the end\n");
+        return Ok(Answer { ending: Ending::Unknown, shows: replay.shows, text });
     }
     let failure = &replayed.failure;
     let mut out = format!("{name}: {}\n\n", replay.shows);
     if failure.run.outcome.passed() {
         out.push_str("this time the command passed: it is not deterministic, or it has changed since\n");
     } else {
-        out.push_str(&skew_report::failed_run(failure, output::style(color, false)));
+        out.push_str(&skew_report::failed_run(failure, flags.style()));
     }
     if replayed.lost > 0 {
         out.push_str(&format!(
@@ -285,12 +339,8 @@ pub(crate) fn replay(file: &Path, text: &str, command: &[String], color: Color) 
             replayed.lost
         ));
     }
-    output::write(None, &out)?;
-    Ok(match (failure.run.outcome.passed(), &failure.why) {
-        (true, _) => Ending::Holds,
-        (false, Why::Unknown(_)) => Ending::Unknown,
-        (false, _) => Ending::Violated,
-    })
+    let ending = if failure.run.outcome.passed() { Ending::Violated } else { Ending::Holds };
+    Ok(Answer { ending, shows: replay.shows, text: out })
 }
 
 /// The options of a run that is replayed, read as those of `skew test` are.
@@ -333,7 +383,8 @@ struct Progress {
     bar: ProgressBar,
     planned: u64,
     state: Mutex<State>,
-    is_terminal: bool,
+    /// No lines for a log: a bar says it, or nothing is to be said.
+    is_silent: bool,
 }
 
 struct State {
@@ -344,20 +395,20 @@ struct State {
 }
 
 impl Progress {
-    fn new(plan: &Plan) -> Progress {
+    fn new(plan: &Plan, is_quiet: bool) -> Progress {
         let planned = match plan.shard {
             None => plan.runs,
             Some((number, count)) => (plan.runs + u64::from(count) - u64::from(number)) / u64::from(count),
         };
         let is_terminal = io::stderr().is_terminal();
-        let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target = if is_terminal && !is_quiet { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(planned), target);
         let style = ProgressStyle::with_template("{bar:30} {pos} of {len} runs, {msg}, {eta} left");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_message("first at serializable");
         let now = Instant::now();
         let state = Mutex::new(State { done: 0, failed: 0, said: now, started: now });
-        Progress { bar, planned, state, is_terminal }
+        Progress { bar, planned, state, is_silent: is_terminal || is_quiet }
     }
 
     fn event(&self, event: Event<'_>) {
@@ -377,7 +428,7 @@ impl Progress {
         state.failed += u64::from(!run.outcome.passed());
         self.bar.set_message(format!("{} failed", state.failed));
         self.bar.inc(1);
-        if !self.is_terminal && state.said.elapsed() > Duration::from_secs(10) {
+        if !self.is_silent && state.said.elapsed() > Duration::from_secs(10) {
             state.said = Instant::now();
             let left = state.started.elapsed().as_secs_f64() / state.done as f64 * (self.planned - state.done) as f64;
             let (done, failed, planned) = (state.done, state.failed, self.planned);

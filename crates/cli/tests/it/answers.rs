@@ -8,7 +8,9 @@ const ON_CALL: &str = "examples/histories/on-call.hist";
 fn exit_codes_mean_something() {
     assert_eq!(skew(&["check", "--level", "si", ON_CALL]).code, 0);
     assert_eq!(skew(&["check", "--level", "ser", ON_CALL]).code, 1);
-    assert_eq!(skew(&["check", ON_CALL]).code, 1, "without a level the whole ladder is asked");
+    assert_eq!(skew(&["check", ON_CALL]).code, 0, "without a level the declared ones are asked about");
+    let undeclared = file("undeclared.hist", b"init x=0 y=0\na t1 r x=0 w y=1\nb t2 r y=0 w x=1\n");
+    assert_eq!(skew(&["check", &undeclared]).code, 1, "without any level, serializability is");
     assert_eq!(skew(&["check", "--level", "declared", ON_CALL]).code, 0);
     let ambiguous = file("ambiguous.hist", b"a t1 w x=1\nb t2 w x=1\nc t3 r x=1\n");
     let done = skew(&["check", "--level", "ser", &ambiguous]);
@@ -64,7 +66,7 @@ fn json_is_json_and_html_is_one_file() {
 
 #[test]
 fn every_page_can_be_read() {
-    for word in ["write-skew", "G1c", "si", "Snapshot Isolation", "p4"] {
+    for word in ["write-skew", "G1c", "si", "Snapshot Isolation", "p4", "phantom", "P3", "toctou", "40001"] {
         let done = skew(&["explain", word]);
         assert_eq!(done.code, 0, "{word}: {}", done.err);
         assert!(done.out.lines().count() > 10, "{word}: {}", done.out);
@@ -75,7 +77,7 @@ fn every_page_can_be_read() {
 
 #[test]
 fn help_has_examples() {
-    for command in ["check", "convert", "explain"] {
+    for command in ["test", "replay", "serve", "explore", "robust", "check", "convert", "explain", "merge", "certify"] {
         let done = skew(&[command, "--help"]);
         assert!(done.out.contains("Examples:"), "{command}");
     }

@@ -9,4 +9,6 @@ mod readme;
 mod robust;
 mod robust_solver;
 mod run;
+mod schemas;
 mod serve;
+mod words;

@@ -41,8 +41,8 @@ fn serve(arguments: &[&str]) -> (Serving, String, String) {
 fn the_server_says_where_it_is_and_ends_cleanly() {
     let (mut serving, address, printed) = serve(&["--isolation", "cc", "--seed", "7"]);
     let expected = format!(
-        "postgresql://{address}/postgres\n  level    cc for all\n  recency  none: a read may miss what was committed long \
-         ago\n  seed     7\n  connect  psql postgresql://{address}/postgres   any user, any database name (a new name is \
+        "postgresql://{address}/postgres\n  level    cc for all\n  recency  commit: a transaction that begins after a commit sees \
+         it\n  hold     up to 3 ms while others are at work\n  seed     7\n  connect  psql postgresql://{address}/postgres   any user, any database name (a new name is \
          a new database)\n  end      Ctrl-C\n"
     );
     assert_eq!(printed, expected);
@@ -63,11 +63,13 @@ fn the_server_says_where_it_is_and_ends_cleanly() {
 fn levels_go_by_id_and_by_sql_name() {
     for (arguments, level, recency) in [
         (&[][..], "READ COMMITTED is mvrc, REPEATABLE READ is si, SERIALIZABLE is ser", "commit"),
-        (&["--isolation", "read committed"], "mvrc (READ COMMITTED) for all", "commit"),
-        (&["--isolation", "repeatable-read"], "si (REPEATABLE READ) for all", "commit"),
-        (&["--isolation", "serializable", "--recency", "none"], "ser (SERIALIZABLE) for all", "none"),
-        (&["--isolation", "si"], "si for all", "none"),
-        (&["--isolation", "rc", "--recency", "commit"], "rc for all", "commit"),
+        (&["--isolation", "read committed"], "READ COMMITTED (mvrc) for all", "commit"),
+        (&["--isolation", "repeatable-read"], "REPEATABLE READ (si) for all", "commit"),
+        (&["--isolation", "serializable", "--recency", "none"], "SERIALIZABLE (ser) for all", "none"),
+        (&["--isolation", "si"], "si for all", "commit"),
+        (&["--isolation", "si", "--replicated"], "si for all", "none"),
+        (&["--isolation", "rc"], "rc for all", "commit"),
+        (&["--isolation", "cc", "--recency", "none"], "cc for all", "none"),
     ] {
         let (_serving, _, printed) = serve(arguments);
         assert!(printed.contains(&format!("  level    {level}\n  recency  {recency}: ")), "{arguments:?}: {printed}");

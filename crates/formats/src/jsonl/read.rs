@@ -4,7 +4,7 @@ use std::io::Read;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use skew_model::hist::{InputError, literal_text};
-use skew_model::level::UnknownLevel;
+use skew_model::sql_level::UnknownLevel;
 use skew_model::{ConstraintOrder, Finding, History, HistoryBuilder, Literal, OpId, OpKind, Status, TxnId, Value};
 
 use super::FINDINGS;

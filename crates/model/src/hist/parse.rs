@@ -165,8 +165,9 @@ impl HistParser {
             let start = scan.at;
             if scan.eat('@') {
                 let word = scan.word();
-                let level =
-                    word.parse().map_err(|error: crate::level::UnknownLevel| scan.error(start, error.to_string()))?;
+                let level = word
+                    .parse()
+                    .map_err(|error: crate::sql_level::UnknownLevel| scan.error(start, error.to_string()))?;
                 self.builder.level(id, level);
             } else if scan.eat('[') {
                 let begin = scan.number()?;

@@ -83,8 +83,8 @@ fn looked_again(failure: &FailedRun, refused: usize) -> bool {
 /// What to do about reads of old versions in a run that is serializable all the same.
 pub(super) fn for_old_versions() -> Vec<(&'static str, String)> {
     let why = "a serial order explains the run, but not the order in which it happened";
-    let fix = "read from where it was written (one replica, one session), or at a level that sees what was committed \
-               before: a SQL name such as --isolation read-committed, or --recency commit";
+    let fix = "read from where it was written (one replica, one session); a single server always does, and so does \
+               --recency commit";
     vec![("why", why.to_owned()), ("fix", fix.to_owned())]
 }
 

@@ -39,6 +39,20 @@ pub fn campaign(campaign: &Campaign, style: Style) -> String {
 /// A failed run and why it failed.
 pub fn failed_run(failure: &FailedRun, style: Style) -> String {
     let paint = Paint { color: style.color };
+    let mut out = explained_run(failure, style);
+    out.push_str(&field("run", &run_words(failure), style));
+    out.push_str(&field("again", &again(failure), style));
+    if let Some(replay) = &failure.replay {
+        out.push_str(&field("replay", &format!("skew replay {}", clean(replay)), style));
+    }
+    out.push('\n');
+    out.push_str(&printed(failure, paint));
+    out
+}
+
+/// Why a run failed, without the run itself: the statements, the cycle, what to change.
+pub fn explained_run(failure: &FailedRun, style: Style) -> String {
+    let paint = Paint { color: style.color };
     let told = tell(failure);
     let ink = if told.is_explained { Ink::Bad } else { Ink::Open };
     let name = paint.ink(ink, &format!("{}[{}]", told.kind.0, told.kind.1));
@@ -67,13 +81,6 @@ pub fn failed_run(failure: &FailedRun, style: Style) -> String {
         out.push_str(&field(if *label == last { "" } else { label }, words, style));
         last = label;
     }
-    out.push_str(&field("run", &run_words(failure), style));
-    out.push_str(&field("again", &again(failure), style));
-    if let Some(replay) = &failure.replay {
-        out.push_str(&field("replay", &format!("skew replay {}", clean(replay)), style));
-    }
-    out.push('\n');
-    out.push_str(&printed(failure, paint));
     out
 }
 

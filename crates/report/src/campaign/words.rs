@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use skew_model::campaign::{Campaign, FailedRun, RunOutcome, SqlOperation, SqlStatement, Why};
+use skew_model::campaign::{Campaign, Coverage, FailedRun, RunOutcome, SqlOperation, SqlStatement, Why};
 
 use crate::campaign::advice;
 use crate::clean::{clean, count};
@@ -234,12 +234,69 @@ pub fn summary(campaign: &Campaign) -> String {
         (failed, runs) => format!("{failed} of {runs} runs failed"),
     };
     let cut = if campaign.is_interrupted { ", stopped before the end" } else { "" };
-    format!("{result} at {level} in {seconds:.1} s, seed {}{shard}{cut}", campaign.seed)
+    let covered = match coverage_words(&campaign.coverage) {
+        Some(words) if failed == 0 => format!(": {words}"),
+        _ => String::new(),
+    };
+    format!("{result} at {level} in {seconds:.1} s, seed {}{shard}{cut}{covered}", campaign.seed)
+}
+
+/// What runs that passed mean, in a few words.
+fn coverage_words(coverage: &Coverage) -> Option<String> {
+    match coverage.pairs.len() {
+        _ if coverage.is_empty() => Some("no two transactions overlapped".to_owned()),
+        0 if coverage.overlapping > 0 => Some("no two transactions that overlapped touched the same data".to_owned()),
+        0 => None,
+        pairs => Some(format!(
+            "{} of {} overlapped in both orders",
+            coverage.in_both_orders(),
+            count(pairs, "conflicting pair")
+        )),
+    }
+}
+
+/// The numbers of a coverage in a line.
+pub fn coverage(coverage: &Coverage) -> String {
+    let pairs = coverage.pairs.len();
+    let mut words = format!(
+        "covered: {}, {} of them overlapped; {} of transaction shapes, of which {} overlapped, {} in both orders; {}",
+        count(coverage.transactions as usize, "transaction"),
+        count(coverage.overlapping as usize, "pair"),
+        count(pairs, "conflicting pair"),
+        coverage.overlapped(),
+        coverage.in_both_orders(),
+        count(coverage.stale_reads as usize, "stale read"),
+    );
+    if coverage.uncounted > 0 {
+        words.push_str(&format!("; {} had too many statements to count", count(coverage.uncounted as usize, "run")));
+    }
+    words
+}
+
+/// Why nothing overlapped, and what to do about it.
+fn nothing_overlapped(coverage: &Coverage) -> String {
+    let why = match coverage.connections {
+        0 => "no transaction read or wrote anything: does the command test the database that DATABASE_URL names?",
+        1 => {
+            "the command used one connection at a time: start threads, processes or requests that run at the same time, \
+             and give the connection pool more than one connection"
+        }
+        _ => {
+            "its connections were used one after the other: let the test do two things at the same time, and wait for \
+             both; --hold makes clients wait longer for each other"
+        }
+    };
+    format!("warning: nothing was tested, because no two transactions overlapped: {why}")
 }
 
 /// What else there is to know.
 pub(super) fn notes(campaign: &Campaign) -> Vec<String> {
     let mut notes = Vec::new();
+    if campaign.coverage.is_empty() {
+        notes.push(nothing_overlapped(&campaign.coverage));
+    } else if campaign.coverage.runs > 0 {
+        notes.push(coverage(&campaign.coverage));
+    }
     let missing = campaign.planned.saturating_sub(campaign.runs.len() as u64);
     // A shard has a part of what was planned; who stops at the first failure wants no more.
     if campaign.is_interrupted && campaign.shard.is_none() && missing > 0 {

@@ -13,7 +13,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use skew_model::{Key, Level, TxnId};
+use skew_model::sql_level::level_words;
+use skew_model::{Key, Level, TxnId, nearest};
 use skew_store::Reads;
 
 use crate::budget;
@@ -21,7 +22,7 @@ use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Env;
 use crate::session::database::{Counters, Database, SequenceState, State};
-use crate::session::transaction::{Isolation, level_by_name, store_error};
+use crate::session::transaction::store_error;
 use crate::storage::World;
 use crate::storage::locks::Owner;
 use crate::storage::ssi::Dependencies;
@@ -86,17 +87,17 @@ pub(crate) fn ask(world: &mut World<'_>, name: &str, args: &[Datum]) -> Result<D
 
 /// A level by its id or by SQL's name; `default` is none.
 pub fn parse_level(name: &str) -> Result<Option<Level>> {
-    let lower = name.trim().to_lowercase().replace([' ', '_'], "-");
-    if lower == "default" {
+    let word = name.trim();
+    if word.eq_ignore_ascii_case("default") {
         return Ok(None);
     }
-    if let Some(isolation) = Isolation::named(&lower) {
-        return Ok(Some(level_by_name(isolation)));
-    }
-    lower.parse::<Level>().map(Some).map_err(|_| {
+    word.parse::<Level>().map(Some).map_err(|_| {
         let message = format!("\"{name}\" is not an isolation level");
-        SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message)
-            .hint("Levels are ru, rc, ra, cc, pc, psi, si, ser, mvrc.")
+        let hint = match nearest(word, level_words()) {
+            Some(known) => format!("Did you mean {known}?"),
+            None => "Levels are ru, rc, ra, cc, pc, psi, si, ser, mvrc, and SQL's names.".to_owned(),
+        };
+        SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message).hint(hint)
     })
 }
 

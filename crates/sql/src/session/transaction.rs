@@ -19,16 +19,7 @@ use crate::storage::locks::{LockMark, Owner};
 
 /// At which level a transaction runs. PostgreSQL's READ UNCOMMITTED is its READ COMMITTED.
 pub(crate) fn level(isolation: Isolation, options: &Options) -> Level {
-    options.level.unwrap_or(level_by_name(isolation))
-}
-
-/// The definition that comes closest to what PostgreSQL calls by this name.
-pub fn level_by_name(isolation: Isolation) -> Level {
-    match isolation {
-        Isolation::ReadUncommitted | Isolation::ReadCommitted => Level::Mvrc,
-        Isolation::RepeatableRead => Level::Si,
-        Isolation::Serializable => Level::Ser,
-    }
+    options.level.unwrap_or(isolation.level())
 }
 
 /// How a transaction block was opened.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use skew_sql::app::App;
 use skew_sql::explore::{Client, Limits, explore_interleaved};
-use skew_sql::session::transaction::{Isolation, level_by_name};
+use skew_sql::session::transaction::Isolation;
 use skew_sql::session::{ChoiceKind, Client as Connected, Database, Options};
 use skew_store::Recency;
 use skew_testing::truths::{Truth, definitions, folder, single_calls, truths};
@@ -41,7 +41,7 @@ fn load(text: &str, level: &str) -> (Database, App, Isolation) {
         let (name, level) = part.split_once(' ').expect("a program and its level");
         let program = app.programs.iter_mut().find(|program| program.name == name).expect("a program");
         program.isolation = Some(isolation(level));
-        program.level = program.isolation.map(level_by_name);
+        program.level = program.isolation.map(Isolation::level);
     }
     (database, app, Isolation::ReadCommitted)
 }

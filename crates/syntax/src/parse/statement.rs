@@ -150,38 +150,7 @@ pub enum TransactionMode {
     Deferrable(bool),
 }
 
-/// SQL's names of the isolation levels.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
-pub enum Isolation {
-    ReadUncommitted,
-    ReadCommitted,
-    RepeatableRead,
-    Serializable,
-}
-
-impl Isolation {
-    /// The level with this name, in any spelling: `REPEATABLE READ`, `repeatable-read`.
-    pub fn named(name: &str) -> Option<Isolation> {
-        Some(match name.to_lowercase().replace(['-', '_'], " ").as_str() {
-            "read uncommitted" => Isolation::ReadUncommitted,
-            "read committed" => Isolation::ReadCommitted,
-            "repeatable read" => Isolation::RepeatableRead,
-            "serializable" => Isolation::Serializable,
-            _ => return None,
-        })
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Isolation::ReadUncommitted => "read uncommitted",
-            Isolation::ReadCommitted => "read committed",
-            Isolation::RepeatableRead => "repeatable read",
-            Isolation::Serializable => "serializable",
-        }
-    }
-}
+pub use skew_model::SqlLevel as Isolation;
 
 /// SET
 #[derive(Clone, PartialEq, Debug)]

@@ -6,10 +6,9 @@ use skew_check::Checker;
 use skew_check::critical::{ROBUSTNESS_LEVELS, Robustness, cycle_text};
 use skew_model::{History, Level, Scope};
 
-use super::{Arguments, options};
+use super::{Arguments, AskedScope, options};
 use crate::Ending;
 use crate::input;
-use crate::output;
 use crate::progress::Progress;
 
 pub(super) fn run(arguments: &Arguments) -> Result<Ending, String> {
@@ -40,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending, String> {
         }
     }
     progress.clear();
-    output::write(arguments.output.as_deref(), &out)?;
+    arguments.output.write(&out)?;
     Ok(ending)
 }
 
@@ -49,12 +48,12 @@ fn gap(out: &str) -> &'static str {
 }
 
 /// The levels that are asked about: those that the criterion is about.
-fn levels(asked: &[Scope]) -> Result<Vec<Level>, String> {
+fn levels(asked: &[AskedScope]) -> Result<Vec<Level>, String> {
     if asked.is_empty() {
         return Ok(ROBUSTNESS_LEVELS.to_vec());
     }
     let names = ROBUSTNESS_LEVELS.map(|level| level.id()).join(", ");
-    let level = |scope: &Scope| match scope {
+    let level = |asked: &AskedScope| match &asked.scope {
         Scope::Level(level) if ROBUSTNESS_LEVELS.contains(level) => Ok(*level),
         other => Err(format!("--robustness is about {names}, not about {other}")),
     };

@@ -35,6 +35,7 @@ use self::solver::SolverArguments;
 use crate::Ending;
 use crate::commands::explore::{load, no_program};
 use crate::commands::serve::read_script;
+use crate::flags::OutputFlags;
 use crate::output;
 use crate::progress::Progress;
 
@@ -69,15 +70,16 @@ pub(crate) struct Arguments {
     /// The application
     file: PathBuf,
 
-    /// The level that is asked about (repeatable) [default: rc ra cc mvrc pc psi si ser]
-    #[arg(short, long = "level", value_name = "LEVEL")]
+    /// The level that is asked about (repeatable): an id, or SQL's name of a database's level ('read committed' is mvrc)
+    /// [default: rc ra cc mvrc pc psi si ser]
+    #[arg(short, long = "level", visible_alias = "isolation", value_name = "LEVEL")]
     levels: Vec<Level>,
 
     /// Show the largest sets of programs that are robust together, at each level
     #[arg(long)]
     subsets: bool,
 
-    /// Run a program serializably: PROGRAM=ser (repeatable)
+    /// Run a program serializably: PROGRAM=serializable (repeatable)
     #[arg(long = "mark", value_name = "PROGRAM=ser", value_parser = parse_mark)]
     marks: Vec<String>,
 
@@ -86,7 +88,7 @@ pub(crate) struct Arguments {
     sessions: Sessions,
 
     /// What transactions conflict about: columns of rows, or whole rows, as in PostgreSQL
-    #[arg(long, value_enum, default_value_t = DependenciesArgument::Columns)]
+    #[arg(long, visible_alias = "granularity", value_enum, default_value_t = DependenciesArgument::Columns)]
     dependencies: DependenciesArgument,
 
     /// Look for a run of every cycle, not only until one is found at a level
@@ -97,9 +99,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
 
-    /// Write the answer to a file
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputFlags,
 
     /// Save every run that is found in this folder: a file for `skew replay`, and a picture
     #[arg(long, value_name = "FOLDER")]
@@ -138,7 +139,9 @@ enum Sessions {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum DependenciesArgument {
+    #[value(alias = "cell")]
     Columns,
+    #[value(alias = "row")]
     Rows,
 }
 
@@ -157,8 +160,8 @@ enum Show {
 
 pub(crate) fn parse_mark(word: &str) -> Result<String, String> {
     match word.split_once('=') {
-        Some((program, "ser")) => Ok(program.to_owned()),
-        _ => Err("a mark reads PROGRAM=ser".to_owned()),
+        Some((program, level)) if level.parse() == Ok(Level::Ser) => Ok(program.to_owned()),
+        _ => Err("a mark reads PROGRAM=ser: programs can be marked serializable only".to_owned()),
     }
 }
 
@@ -166,14 +169,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let script = read_script(&arguments.file)?;
     if arguments.show == Some(Show::Summary) {
         let asked = Asked::of(&script, arguments)?;
-        output::write(arguments.output.as_deref(), &asked.robustness.once.print())?;
+        arguments.output.write(&asked.robustness.once.print())?;
         return Ok(Ending::Holds);
     }
     let mut report = answered(&script, arguments)?;
     if let Some(folder) = &arguments.save {
         save::save(&mut report, &script.text, folder)?;
     }
-    output::write(arguments.output.as_deref(), &render(&report, arguments))?;
+    arguments.output.write(&render(&report, arguments))?;
     // Who asks for a certificate and gets none is told so, too.
     let is_shown = |answer: &LevelAnswer| {
         answer.verdict == RobustVerdict::Robust && answer.argument.as_deref() != Some("definition")
@@ -232,7 +235,11 @@ fn options(script: &Script, arguments: &Arguments) -> String {
 
 fn render(report: &RobustReport, arguments: &Arguments) -> String {
     match arguments.format {
-        Format::Text => skew_report::robust_text(report, arguments.all),
+        Format::Text if arguments.output.quiet => {
+            let lines = report.levels.iter().map(|answer| format!("{:<6}{}\n", answer.level, answer.verdict.words()));
+            lines.collect()
+        }
+        Format::Text => skew_report::robust_text(report, arguments.all || arguments.output.verbose),
         Format::Json => skew_formats::robust::write(report),
         Format::Html => {
             let violations: Vec<Option<Violation>> = report.runs.iter().map(|run| violation(&run.history)).collect();
@@ -298,7 +305,10 @@ impl Asked {
             let (certificate, left_out) = certificate::write(name, &self.robustness, &self.question, &answers);
             match certificate.levels.is_empty() {
                 true => eprintln!("skew: there is nothing to certify: no level is shown to be robust"),
-                false => output::write(Some(path), &certificate.to_json())?,
+                false => {
+                    output::write(Some(path), &certificate.to_json())?;
+                    arguments.output.wrote(path);
+                }
             }
             for one in left_out {
                 eprintln!("skew: the certificate says nothing about {}: {}", one.level, one.why);
