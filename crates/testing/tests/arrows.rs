@@ -53,7 +53,7 @@ const ROOMS: &[Rooms] = &[
     Rooms { of: "syntax", order: &["error", "budget", "parse"], upward: &[] },
     Rooms {
         of: "campaign",
-        order: &["process", "trouble", "arena", "fix", "explain", "shrink"],
+        order: &["process", "trouble", "arena", "coverage", "fix", "explain", "live", "shrink"],
         upward: &[("fix", "explain")],
     },
 ];
