@@ -321,13 +321,29 @@ impl Engine {
     }
 
     /// At `mvrc`: nobody has overwritten a row that it read under its lock, or holds and writes. Only transactions of other
-    /// levels, which take no locks, can have.
+    /// levels, which take no locks, can have. A row that was gone is not kept: one that is made in its place is no conflict,
+    /// as long as the statement has not seen it elsewhere.
+    ///
+    /// ```text
+    /// T1  UPDATE … WHERE id = 1   waits for T2                  finds no row              commits
+    /// T2  DELETE … WHERE id = 1                      commits
+    /// T3                                                          INSERT id 1, commits
+    /// ```
     fn rows_are_last(&self, txn: Txn) -> bool {
         let running = self.running(txn);
-        let mut own_rows = running.reads.iter().filter(|read| read.own_row == OwnRow::Yes);
+        let own_rows = || running.reads.iter().filter(|read| read.own_row != OwnRow::No);
+        let position = |source: Txn| match source {
+            source if source == INIT || source < self.base => Position::FIRST,
+            source => self.txn(source).position,
+        };
+        let mut rows = own_rows();
         let mut held = running.held.iter().filter(|(key, ..)| running.last_write(*key).is_some());
-        own_rows.all(|read| self.overwriting(read) == Position::NEVER)
-            && held.all(|&(key, last, _)| self.last_position(key) <= last)
+        rows.all(|read| {
+            let overwritten = self.overwriting(read);
+            let is_gone = read.own_row == OwnRow::Absent && running.last_write(read.key).is_none();
+            let mut beside = own_rows().filter(|other| other.statement == read.statement);
+            overwritten == Position::NEVER || is_gone && beside.all(|other| position(other.source) < overwritten)
+        }) && held.all(|&(key, last, _)| self.last_position(key) <= last)
     }
 
     /// A key to blame: one that it read and somebody has overwritten, or one that it writes.

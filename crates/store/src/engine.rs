@@ -55,6 +55,8 @@ const FEW_SESSIONS: usize = 64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OwnRow {
     Yes,
+    /// It was, and has found nothing there: the row is gone, and its lock keeps nobody from making another one.
+    Absent,
     No,
 }
 
@@ -389,7 +391,7 @@ impl Engine {
     /// The transaction reads the key from the source, one of its candidates.
     pub(crate) fn read(&mut self, txn: Txn, key: u32, source: Txn, own_row: OwnRow) {
         let running = self.running(txn);
-        let statement = if own_row == OwnRow::Yes { running.statement } else { running.looking.statement };
+        let statement = if own_row == OwnRow::No { running.looking.statement } else { running.statement };
         self.read_in(txn, statement, key, source, own_row);
     }
 

@@ -69,7 +69,7 @@ impl<V> Op<V> {
 
     /// How a read from another transaction came about.
     pub(crate) fn with(mut self, own_row: OwnRow, freshness: Freshness) -> Self {
-        self.number |= if own_row == OwnRow::Yes { LOCKED } else { 0 };
+        self.number |= if own_row == OwnRow::No { 0 } else { LOCKED };
         self.number |= if freshness == Freshness::Stale { STALE } else { 0 };
         self
     }

@@ -159,6 +159,7 @@ impl<V: Clone> Store<V> {
     fn take(&mut self, txn: Txn, key: u32, source: Txn, own_row: OwnRow) -> Option<V> {
         let write = self.write_of(source, key);
         let value = self.value_of(source, write, key).cloned();
+        let own_row = if own_row == OwnRow::Yes && value.is_none() { OwnRow::Absent } else { own_row };
         let freshness = if source == self.engine.last_writer(key) { Freshness::Last } else { Freshness::Stale };
         let action = match write {
             Some(write) => Action::Read(source, write),
@@ -171,7 +172,7 @@ impl<V: Clone> Store<V> {
         self.engine.read(txn, key, source, own_row);
         let op = |at: u32| Op::new(action, key, value.clone(), at).with(own_row, freshness);
         match own_row {
-            OwnRow::Yes => self.log_op(txn, op),
+            OwnRow::Yes | OwnRow::Absent => self.log_op(txn, op),
             OwnRow::No => self.log_look(txn, op),
         }
         self.record_mut(txn).reads += 1;

@@ -77,19 +77,27 @@ impl World<'_> {
         Ok(Looked::Open(writers))
     }
 
-    /// A column of a row, as it really is.
+    /// A column of a row, as it really is. A row that is gone, and that the transaction still sees, is as it was.
     pub(crate) fn look_column(&mut self, table: &Table, row: u32, position: usize) -> Result<Datum> {
-        if self.db.options.granularity == Granularity::Row {
-            let whole = self.look(row)?;
-            return Ok(field(whole.as_ref(), position).unwrap_or_else(|| table.columns[position].missing.clone()));
+        let column = &table.columns[position];
+        let value = if self.db.options.granularity == Granularity::Row {
+            field(self.look_or_remember(row, row)?.as_ref(), position)
+        } else if let Some(at) = table.clustered.iter().position(|&clustered| clustered == position) {
+            Some(key_part(self.look_or_remember(row, row)?.as_ref(), at, table.clustered.len()))
+        } else {
+            let cell = self.cell_key(table, row, column.cell);
+            self.look_or_remember(cell, row)?
+        };
+        Ok(value.unwrap_or_else(|| column.missing.clone()))
+    }
+
+    /// What a cell of a row holds; if the row is not there, what somebody has written to the cell.
+    fn look_or_remember(&mut self, cell: u32, row: u32) -> Result<Option<Datum>> {
+        let held = self.look(cell)?;
+        if held.is_none() && self.look(row)?.is_none() {
+            return Ok(self.db.store.any_value_of_anybody(Key(cell)).cloned());
         }
-        if let Some(at) = table.clustered.iter().position(|&clustered| clustered == position) {
-            // A row that is gone, and that the transaction still sees, had the key that its place has always had.
-            let existence = self.look(row)?.or_else(|| self.db.store.any_value_of_anybody(Key(row)).cloned());
-            return Ok(key_part(existence.as_ref(), at, table.clustered.len()));
-        }
-        let cell = self.cell_key(table, row, table.columns[position].cell);
-        Ok(self.look(cell)?.unwrap_or_else(|| table.columns[position].missing.clone()))
+        Ok(held)
     }
 
     /// A whole row, as it really is. Dropped columns are NULL.
