@@ -9,6 +9,7 @@ mod clients;
 mod constraints;
 mod generated;
 mod hungry;
+mod invariant_truths;
 mod isolation;
 mod limits;
 mod load;
