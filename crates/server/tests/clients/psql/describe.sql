@@ -54,6 +54,5 @@ CREATE TRIGGER stamped BEFORE INSERT OR UPDATE ON pet FOR EACH ROW EXECUTE FUNCT
 \sf twice
 \dS+ nowhere*
 \d nowhere
-\dp owner
 \dy
 \dRp
