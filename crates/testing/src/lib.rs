@@ -1,10 +1,14 @@
-//! Tests that need a program which is possibly missing: such a test is skipped, and the skip is counted in the output.
+//! What tests share: random numbers from a seed, and programs that are possibly missing.
 //!
+//! A test that needs a missing program is skipped, and the skip is counted in the output.
 //! A skip prints `skipped 3: psql::pgbench_runs (pgbench not found)`, where 3 is the number of skips of this test binary
 //! so far. With `SKEW_REQUIRE_TOOLS=1` (continuous integration) a missing program fails the test instead.
 
 pub mod constraints;
+mod dice;
 pub mod truths;
+
+pub use dice::Dice;
 
 use std::io::Write;
 use std::process::{Command, Stdio};

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use skew_testing::Dice;
+
 /// An application as text, and what can be called.
 pub struct Generated {
     pub text: String,
@@ -234,27 +236,6 @@ pub fn with_levels(seed: u64) -> Generated {
         }
     }
     generated
-}
-
-pub struct Dice(pub u64);
-
-impl Dice {
-    /// Less than `sides`.
-    pub fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % sides as u64) as usize
-    }
-
-    pub fn one_in(&mut self, sides: usize) -> bool {
-        self.roll(sides) == 0
-    }
-
-    pub fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
-        list[self.roll(list.len())]
-    }
 }
 
 /// A table, and how it is spoken of.

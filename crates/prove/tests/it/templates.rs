@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use skew_model::Level;
 use skew_prove::robust::{Question, Robustness};
 
-use crate::generate::Dice;
 use crate::load;
 use crate::splits::{Cell, Row, Step, Steps, can_be_interleaved, can_be_split};
+use skew_testing::Dice;
 
 const TABLES: [&str; 2] = ["t", "u"];
 const COLUMNS: [&str; 2] = ["v", "w"];

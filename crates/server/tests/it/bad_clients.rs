@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 use skew_server::{Authentication, Limits, Settings};
+use skew_testing::Dice;
 
 use crate::raw::{self, Raw, bind, close, describe, execute, message, parse, query, startup, sync};
 use crate::target::{Target, settings};
@@ -38,14 +39,9 @@ fn messages_that_are_too_long_are_refused_before_they_are_read() {
 fn garbage_is_answered_or_hung_up_on() {
     let target = Target::with(settings());
     let mut other = connect(&target);
-    let mut state = 7_u64;
+    let mut dice = Dice(7);
     for round in 0..300 {
-        let mut bytes: Vec<u8> = (0..round % 50 + 1)
-            .map(|_| {
-                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                (state >> 56) as u8
-            })
-            .collect();
+        let mut bytes: Vec<u8> = (0..round % 50 + 1).map(|_| dice.roll(256) as u8).collect();
         let mut raw = if round % 3 == 0 {
             Raw::socket(target.address)
         } else {

@@ -15,7 +15,7 @@ use skew_store::Recency;
 use skew_testing::constraints::{KINDS, Kind, filled_in};
 
 use crate::sessions::{Sessions, answer};
-use crate::soundness::Dice;
+use skew_testing::Dice;
 
 const LEVELS: [Level; 9] =
     [Level::Ru, Level::Rc, Level::Ra, Level::Cc, Level::Mvrc, Level::Pc, Level::Psi, Level::Si, Level::Ser];

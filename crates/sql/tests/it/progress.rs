@@ -5,6 +5,7 @@ use skew_model::Level;
 use skew_sql::session::{Client, Connection, Database, Options, Outcome};
 use skew_sql::types::Datum;
 use skew_store::Recency;
+use skew_testing::Dice;
 
 const LEVELS: [Level; 9] =
     [Level::Ru, Level::Rc, Level::Ra, Level::Cc, Level::Mvrc, Level::Pc, Level::Psi, Level::Si, Level::Ser];
@@ -60,15 +61,14 @@ fn a_queue_of_jobs_is_emptied_with_few_retries_at_every_level() {
             run(&mut check, "SELECT skew.checking(true)");
             let mut workers: Vec<(Connection, Worker)> =
                 (0..WORKERS).map(|_| (connect(&database), Worker::Idle)).collect();
-            let (mut random, mut refused, mut steps) = (seed + 1, 0, 0);
+            let (mut dice, mut refused, mut steps) = (Dice(seed), 0, 0);
             loop {
                 steps += 1;
                 assert!(steps < 100_000, "{level}, seed {seed}: {refused} refused and not done");
                 if steps % 16 == 0 && ask(&mut check, "SELECT count(*) FROM job WHERE state = 0") == Ok(Some(0)) {
                     break;
                 }
-                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let (connection, worker) = &mut workers[(random >> 33) as usize % WORKERS];
+                let (connection, worker) = &mut workers[dice.roll(WORKERS)];
                 let take = "SELECT id FROM job WHERE state = 0 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED";
                 let step = match *worker {
                     Worker::Idle => ask(connection, "BEGIN").map(|_| Worker::Begun),

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use skew_model::Level;
 use skew_sql::session::{ChoiceKind, Constraints, Granularity, Options};
 use skew_store::Recency;
+use skew_testing::Dice;
 
 use crate::sessions::Sessions;
 
@@ -84,23 +85,6 @@ const STATEMENTS: [&str; 30] = [
 /// What is compared at the end of a run at `ser`.
 const TABLES: [&str; 3] =
     ["SELECT * FROM a ORDER BY 1, 2, 3", "SELECT * FROM p ORDER BY 1, 2", "SELECT * FROM c ORDER BY 1, 2, 3"];
-
-/// Numbers from a seed.
-pub struct Dice(pub u64);
-
-impl Dice {
-    pub fn roll(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % below as u64) as usize
-    }
-
-    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.roll(from.len())]
-    }
-}
 
 /// A transaction: its level, its statements, how it ends.
 #[derive(Clone)]

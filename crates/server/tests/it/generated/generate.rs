@@ -5,7 +5,7 @@ use skew_sql::functions::{Body, Function, all_functions, all_operators};
 use skew_sql::types::names;
 use skew_sql::types::{Type as T, kind};
 
-use crate::generated::random::Random;
+use skew_testing::Dice;
 
 /// What every database begins with.
 pub(super) const SCHEMA: &[&str] = &[
@@ -40,11 +40,11 @@ impl Generator {
         Generator { catalog: Catalog::default(), calls, operators: all_operators().collect() }
     }
 
-    pub(super) fn statement(&self, random: &mut Random) -> String {
-        match random.below(20) {
-            0..=7 => format!("SELECT {}", self.call(self.calls[random.below(self.calls.len())], DEPTH, random)),
+    pub(super) fn statement(&self, random: &mut Dice) -> String {
+        match random.roll(20) {
+            0..=7 => format!("SELECT {}", self.call(self.calls[random.roll(self.calls.len())], DEPTH, random)),
             8..=9 => {
-                format!("SELECT {}", self.operation(self.operators[random.below(self.operators.len())], DEPTH, random))
+                format!("SELECT {}", self.operation(self.operators[random.roll(self.operators.len())], DEPTH, random))
             }
             10..=13 => self.query(2, random),
             14..=15 => self.change(random),
@@ -54,13 +54,13 @@ impl Generator {
     }
 
     /// A call of any function, with arguments of its types.
-    fn call(&self, function: &Function, depth: usize, random: &mut Random) -> String {
+    fn call(&self, function: &Function, depth: usize, random: &mut Dice) -> String {
         let mut args: Vec<String> = function.args.iter().map(|ty| self.expr(*ty, depth, random)).collect();
         if random.one_in(30) {
             args.pop();
         }
         if function.variadic && random.one_in(2) {
-            args.extend((0..random.below(4)).map(|_| self.expr(T::TEXT, 0, random)));
+            args.extend((0..random.roll(4)).map(|_| self.expr(T::TEXT, 0, random)));
         }
         let name = match function.name {
             "history" | "choices" | "seed" | "level" => format!("skew.{}", function.name),
@@ -80,7 +80,7 @@ impl Generator {
         }
     }
 
-    fn operation(&self, operator: &Function, depth: usize, random: &mut Random) -> String {
+    fn operation(&self, operator: &Function, depth: usize, random: &mut Dice) -> String {
         match operator.args {
             [only] => format!("{} {}", operator.name, self.expr(*only, depth, random)),
             [left, right] => {
@@ -91,14 +91,14 @@ impl Generator {
         }
     }
 
-    fn window(&self, random: &mut Random) -> String {
+    fn window(&self, random: &mut Dice) -> String {
         let mut window = String::new();
         if random.one_in(2) {
             window += &format!("PARTITION BY {} ", random.of(&["a % 3", "b", "c > 5"]));
         }
         window += &format!("ORDER BY {} ", random.of(&["a", "c DESC", "d"]));
         if random.one_in(2) {
-            let bound = |random: &mut Random| {
+            let bound = |random: &mut Dice| {
                 let edges = ["UNBOUNDED PRECEDING", "1 PRECEDING", "CURRENT ROW", "2 FOLLOWING", "UNBOUNDED FOLLOWING"];
                 (*random.of(&edges)).to_owned()
             };
@@ -110,20 +110,20 @@ impl Generator {
     }
 
     /// An expression of a type, or nearly.
-    fn expr(&self, ty: T, depth: usize, random: &mut Random) -> String {
+    fn expr(&self, ty: T, depth: usize, random: &mut Dice) -> String {
         let concrete = self.concrete(ty, random);
         if depth == 0 || random.one_in(2) {
             return self.literal(concrete, random);
         }
         let inner = depth - 1;
-        match random.below(12) {
+        match random.roll(12) {
             0..=4 => {
                 let fitting: Vec<&Function> =
                     self.calls.iter().copied().filter(|function| function.returns == concrete).collect();
                 match fitting.is_empty() {
                     true => self.literal(concrete, random),
                     false => {
-                        let function = fitting[random.below(fitting.len())];
+                        let function = fitting[random.roll(fitting.len())];
                         match function.body {
                             Body::Scalar(_) => self.call(function, inner, random),
                             _ => self.literal(concrete, random),
@@ -136,7 +136,7 @@ impl Generator {
                     self.operators.iter().copied().filter(|operator| operator.returns == concrete).collect();
                 match fitting.is_empty() {
                     true => self.literal(concrete, random),
-                    false => format!("({})", self.operation(fitting[random.below(fitting.len())], inner, random)),
+                    false => format!("({})", self.operation(fitting[random.roll(fitting.len())], inner, random)),
                 }
             }
             7 => format!("(SELECT {} FROM t0 LIMIT 1)", self.expr(concrete, inner, random)),
@@ -155,7 +155,7 @@ impl Generator {
     }
 
     /// A type in the place of a polymorphic one.
-    fn concrete(&self, ty: T, random: &mut Random) -> T {
+    fn concrete(&self, ty: T, random: &mut Dice) -> T {
         match ty {
             T::ANYARRAY => *random.of(&[T::INT4_ARRAY, T::TEXT_ARRAY]),
             T::ANYELEMENT | T::ANY => *random.of(TYPES),
@@ -167,19 +167,19 @@ impl Generator {
         names::display(ty, &self.catalog)
     }
 
-    fn literal(&self, ty: T, random: &mut Random) -> String {
+    fn literal(&self, ty: T, random: &mut Dice) -> String {
         if random.one_in(25) {
             return "NULL".to_owned();
         }
         let name = self.name(ty);
         if let Some(element) = kind::element(ty, &self.catalog) {
-            return match random.below(6) {
+            return match random.roll(6) {
                 0 => format!("'{{}}'::{name}"),
                 1 => format!("array_fill({}, ARRAY[2, 3])", self.literal(element, random)),
                 2 => format!("array_fill({}, ARRAY[3], ARRAY[-1])", self.literal(element, random)),
                 3 => format!("ARRAY(SELECT {} FROM t0)", self.literal(element, random)),
                 _ => {
-                    let items: Vec<String> = (0..1 + random.below(4)).map(|_| self.literal(element, random)).collect();
+                    let items: Vec<String> = (0..1 + random.roll(4)).map(|_| self.literal(element, random)).collect();
                     format!("ARRAY[{}]::{name}", items.join(", "))
                 }
             };
@@ -264,7 +264,7 @@ impl Generator {
         }
     }
 
-    fn text(&self, random: &mut Random, name: &str) -> String {
+    fn text(&self, random: &mut Dice, name: &str) -> String {
         if random.one_in(12) {
             let (piece, times) =
                 (random.of(&["a", "ab", "ä", "1", "(", "x "]), random.of(&["1000", "20000", "300000"]));
@@ -341,8 +341,8 @@ impl Generator {
         }
     }
 
-    fn from(&self, depth: usize, random: &mut Random) -> (String, &'static str) {
-        match random.below(9) {
+    fn from(&self, depth: usize, random: &mut Dice) -> (String, &'static str) {
+        match random.roll(9) {
             0..=2 => ("t0".to_owned(), "t0"),
             3 => ("v0 AS t0".to_owned(), "t0"),
             4 => ("t0 JOIN t2 USING (a)".to_owned(), "t0"),
@@ -353,8 +353,8 @@ impl Generator {
         }
     }
 
-    fn condition(&self, depth: usize, random: &mut Random) -> String {
-        match random.below(6) {
+    fn condition(&self, depth: usize, random: &mut Dice) -> String {
+        match random.roll(6) {
             0 => format!("a = {}", self.expr(T::INT4, depth, random)),
             1 => format!("b LIKE {}", self.expr(T::TEXT, depth, random)),
             2 => format!("a IN (SELECT a FROM t2 WHERE {})", self.expr(T::BOOL, depth, random)),
@@ -364,7 +364,7 @@ impl Generator {
         }
     }
 
-    fn query(&self, depth: usize, random: &mut Random) -> String {
+    fn query(&self, depth: usize, random: &mut Dice) -> String {
         if random.one_in(10) {
             let (first, step) = (self.expr(T::INT4, 1, random), self.expr(T::INT4, 1, random));
             return format!(
@@ -377,7 +377,7 @@ impl Generator {
         }
         let (from, table) = self.from(depth, random);
         let distinct = random.of(&["", "", "", "DISTINCT ", "DISTINCT ON (a) "]);
-        let mut sql = match random.below(3) {
+        let mut sql = match random.roll(3) {
             0 => format!("SELECT {distinct}{}, {table}.a FROM {from}", self.expr(*random.of(TYPES), depth, random)),
             1 => format!("SELECT {distinct}* FROM {from}"),
             _ => {
@@ -417,9 +417,9 @@ impl Generator {
         sql
     }
 
-    fn change(&self, random: &mut Random) -> String {
+    fn change(&self, random: &mut Dice) -> String {
         let returning = random.of(&["", " RETURNING *", " RETURNING a, ctid"]);
-        match random.below(7) {
+        match random.roll(7) {
             0 => format!(
                 "INSERT INTO t0 (a, b, c) VALUES ({}, {}, {}){returning}",
                 self.expr(T::INT4, 2, random),
@@ -455,11 +455,11 @@ impl Generator {
         }
     }
 
-    fn definition(&self, random: &mut Random) -> String {
-        let n = random.below(5);
+    fn definition(&self, random: &mut Dice) -> String {
+        let n = random.roll(5);
         let ty = *random.of(TYPES);
         let name = self.name(ty);
-        match random.below(16) {
+        match random.roll(16) {
             0 => format!(
                 "CREATE TABLE x{n} (a int PRIMARY KEY, b {name} DEFAULT {}, CHECK (b IS NOT NULL OR {}))",
                 self.expr(ty, 1, random),
@@ -474,13 +474,11 @@ impl Generator {
                 self.expr(ty, 2, random)
             ),
             4 => {
-                format!("ALTER TABLE t{} ADD COLUMN n{n} {name} DEFAULT {}", random.below(3), self.expr(ty, 1, random))
+                format!("ALTER TABLE t{} ADD COLUMN n{n} {name} DEFAULT {}", random.roll(3), self.expr(ty, 1, random))
             }
-            5 => format!(
-                "ALTER TABLE t{} ALTER COLUMN b TYPE {name} USING {}",
-                random.below(3),
-                self.expr(ty, 1, random)
-            ),
+            5 => {
+                format!("ALTER TABLE t{} ALTER COLUMN b TYPE {name} USING {}", random.roll(3), self.expr(ty, 1, random))
+            }
             6 => format!("DROP TABLE IF EXISTS x{n} CASCADE"),
             7 => format!("DROP VIEW IF EXISTS y{n} CASCADE"),
             8 => {
@@ -496,12 +494,12 @@ impl Generator {
         }
     }
 
-    fn block(&self, random: &mut Random) -> String {
+    fn block(&self, random: &mut Dice) -> String {
         let ty = *random.of(TYPES);
         let name = self.name(ty);
         let mut body = String::new();
-        for _ in 0..1 + random.below(4) {
-            body += &match random.below(8) {
+        for _ in 0..1 + random.roll(4) {
+            body += &match random.roll(8) {
                 0 => format!("x := {};", self.expr(ty, 2, random)),
                 1 => format!("FOR i IN 1..{} LOOP x := {}; END LOOP;", random.of(&["3", "100", "1000000000"]), self.expr(ty, 1, random)),
                 2 => format!("BEGIN x := {}; EXCEPTION WHEN others THEN RAISE NOTICE '%', sqlerrm; END;", self.expr(ty, 2, random)),

@@ -7,7 +7,6 @@
 
 mod generate;
 mod mutate;
-mod random;
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -16,7 +15,7 @@ use crate::raw::{Raw, bind, describe, execute, message, parse, query, sync};
 use crate::target::{Target, settings};
 use generate::Generator;
 use mutate::Mutator;
-use random::Random;
+use skew_testing::Dice;
 
 /// The statement timeout.
 const TIMEOUT: Duration = Duration::from_millis(200);
@@ -34,7 +33,7 @@ struct Trial {
 
 impl Trial {
     /// Runs statements, made from the seed and their number.
-    fn run(&mut self, kind: &str, seed: u64, count: usize, make: impl Fn(&mut Random, usize) -> Vec<String>) {
+    fn run(&mut self, kind: &str, seed: u64, count: usize, make: impl Fn(&mut Dice, usize) -> Vec<String>) {
         let mut raw = None;
         for number in 0..count {
             if number % STATEMENTS_PER_DATABASE == 0 {
@@ -42,7 +41,7 @@ impl Trial {
             }
             let database = format!("{kind}{}", number / STATEMENTS_PER_DATABASE);
             let mut raw_now = raw.take().unwrap_or_else(|| self.connect(&database));
-            let mut random = Random::new(seed ^ (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let mut random = Dice(seed ^ (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
             let name = format!("{kind} {seed}/{number}");
             let statements = make(&mut random, number);
             let mut each = statements.iter().map(|sql| sql.replace('\0', " "));
@@ -62,9 +61,9 @@ impl Trial {
     }
 
     /// Runs a statement; false if the connection is lost.
-    fn try_one(&mut self, raw: &mut Raw, sql: &str, random: &mut Random, name: &str) -> bool {
+    fn try_one(&mut self, raw: &mut Raw, sql: &str, random: &mut Dice, name: &str) -> bool {
         let began = Instant::now();
-        let extended = random.below(8) == 0;
+        let extended = random.roll(8) == 0;
         let messages = match extended {
             true => [parse("", sql, &[]), bind("", "", &[], 1), describe('P', ""), execute("", 0), sync()].concat(),
             false => query(sql),
@@ -100,7 +99,7 @@ impl Trial {
         if answer.ends_with("closed") {
             return false;
         }
-        if answer.ends_with("Z(E)") || answer.ends_with("Z(T)") && random.below(4) == 0 {
+        if answer.ends_with("Z(E)") || answer.ends_with("Z(T)") && random.roll(4) == 0 {
             raw.query("ROLLBACK");
         }
         let changes_settings = ["set", "discard", "timeout"].iter().any(|word| sql.to_lowercase().contains(word));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::generated::random::Random;
+use skew_testing::Dice;
 
 /// How long a statement of the corpus, and a mutated one, can be.
 const MAX_BYTES: usize = 20_000;
@@ -31,17 +31,17 @@ impl Mutator {
 
     /// A statement as it is, so that the tables exist that the next ones ask for, and with changes. Those of one database
     /// come from one place of the corpus.
-    pub(super) fn statements(&self, random: &mut Random, database: usize, number: usize) -> Vec<String> {
-        let place = Random::new(database as u64).below(self.0.len()) + number;
+    pub(super) fn statements(&self, random: &mut Dice, database: usize, number: usize) -> Vec<String> {
+        let place = Dice(database as u64).roll(self.0.len()) + number;
         let sql = self.0[place % self.0.len()].clone();
         vec![sql.clone(), self.changed(sql, random)]
     }
 
-    fn changed(&self, mut sql: String, random: &mut Random) -> String {
-        for _ in 0..1 + random.below(2) {
-            sql = match random.below(3) {
+    fn changed(&self, mut sql: String, random: &mut Dice) -> String {
+        for _ in 0..1 + random.roll(2) {
+            sql = match random.roll(3) {
                 0 => bytes(&sql, random),
-                1 => words(&sql, &self.0[random.below(self.0.len())], random),
+                1 => words(&sql, &self.0[random.roll(self.0.len())], random),
                 _ => words(&sql, &sql, random),
             };
         }
@@ -77,15 +77,15 @@ fn collect(folder: &Path, statements: &mut Vec<String>) {
 }
 
 /// Changes a few characters.
-fn bytes(sql: &str, random: &mut Random) -> String {
+fn bytes(sql: &str, random: &mut Dice) -> String {
     let mut chars: Vec<char> = sql.chars().collect();
-    for _ in 0..1 + random.below(4) {
-        let at = random.below(chars.len() + 1);
-        match random.below(4) {
+    for _ in 0..1 + random.roll(4) {
+        let at = random.roll(chars.len() + 1);
+        match random.roll(4) {
             0 if at < chars.len() => drop(chars.remove(at)),
             1 if at < chars.len() => chars[at] = *random.of(CHARACTERS),
             2 if at < chars.len() => {
-                let end = (at + random.below(20)).min(chars.len());
+                let end = (at + random.roll(20)).min(chars.len());
                 let piece: Vec<char> = chars[at..end].to_vec();
                 chars.splice(at..at, piece);
             }
@@ -142,31 +142,31 @@ const CHARACTERS: &[char] = &[
 ];
 
 /// Changes, swaps, repeats or nests a few words; new ones come from another statement.
-fn words(sql: &str, other: &str, random: &mut Random) -> String {
+fn words(sql: &str, other: &str, random: &mut Dice) -> String {
     let mut words = tokens(sql);
     let others = tokens(other);
     if words.is_empty() || others.is_empty() {
         return sql.to_owned();
     }
-    for _ in 0..1 + random.below(3) {
-        let at = random.below(words.len());
-        let end = (at + 1 + random.below(6)).min(words.len());
-        match random.below(7) {
+    for _ in 0..1 + random.roll(3) {
+        let at = random.roll(words.len());
+        let end = (at + 1 + random.roll(6)).min(words.len());
+        match random.roll(7) {
             0 if words.len() > 1 => drop(words.remove(at)),
             1 => words[at] = random.of(&others).clone(),
             2 => words.insert(at, random.of(&others).clone()),
             3 => {
-                let to = random.below(words.len());
+                let to = random.roll(words.len());
                 words.swap(at, to);
             }
             4 => {
                 let piece = words[at..end].to_vec();
-                for _ in 0..1 + random.below(30) {
+                for _ in 0..1 + random.roll(30) {
                     words.splice(at..at, piece.iter().cloned());
                 }
             }
             5 => {
-                let depth = 1 + random.below(60);
+                let depth = 1 + random.roll(60);
                 words.insert(end, ")".repeat(depth));
                 words.insert(at, "(".repeat(depth));
             }
