@@ -4,6 +4,7 @@
 //! - [`error`], [`parse`]: from [`skew_syntax`]: what goes wrong, with its SQLSTATE; text → syntax tree
 //! - [`types`], [`catalog`], [`functions`], [`system`], [`ir`], [`bind`], [`plan`], [`exec`]: from [`skew_query`]: syntax
 //!   tree → rows
+//! - [`client`]: what a client and a database tell each other; `settings`: SET and SHOW
 //! - [`storage`]: tables over the store, locks; [`change`]: INSERT, UPDATE, DELETE, MERGE and constraints
 //! - [`schema`]: CREATE, ALTER, DROP
 //! - [`plpgsql`]: functions, procedures and triggers
@@ -14,12 +15,14 @@
 
 pub mod app;
 pub mod change;
+pub mod client;
 pub mod explore;
 mod introspection;
 pub mod plpgsql;
 pub mod schema;
 pub mod script;
 pub mod session;
+mod settings;
 pub mod storage;
 
 pub(crate) use skew_query::deparse;

@@ -7,10 +7,10 @@ use skew_model::TxnId;
 use skew_store::LooksAt;
 
 use crate::catalog::{IndexKeyKind, RelationKind, Table};
+use crate::client::Constraints;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::RowRef;
 use crate::ir::RowCheck;
-use crate::session::Constraints;
 use crate::storage::World;
 use crate::storage::look::{Claim, Looked, Stake};
 use crate::storage::rows::after;

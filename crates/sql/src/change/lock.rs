@@ -5,13 +5,13 @@ use skew_model::Level;
 use skew_store::RowLock;
 
 use crate::change::Event;
+use crate::client::{ChoiceKind, Constraints, Granularity};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{LockOutcome, RowRef, Run, Tuple};
 use crate::ir::{Assignment, LockStrength, LockWait};
-use crate::session::conflict::{concurrent_delete, concurrent_update};
-use crate::session::transaction::store_error;
-use crate::session::{ChoiceKind, Constraints, Granularity};
 use crate::storage::World;
+use crate::storage::conflict::store_error;
+use crate::storage::conflict::{concurrent_delete, concurrent_update};
 use crate::storage::locks::{Duration, Mode, ROW_CONFLICTS, Resource, TableMode};
 use crate::storage::table::BoundTable;
 use crate::storage::world::Provisional;

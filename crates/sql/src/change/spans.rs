@@ -19,11 +19,11 @@ use std::sync::Arc;
 use skew_model::Key;
 use skew_store::LooksAt;
 
+use crate::client::Constraints;
 use crate::error::Result;
 use crate::exec::RowRef;
-use crate::session::Constraints;
-use crate::session::transaction::store_error;
 use crate::storage::World;
+use crate::storage::conflict::store_error;
 use crate::storage::locks::{Duration, Mode, Resource};
 use crate::storage::look::Looked;
 use crate::storage::table::BoundTable;

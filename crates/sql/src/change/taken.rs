@@ -5,12 +5,11 @@ use std::sync::Arc;
 use skew_model::{Key, Level};
 use skew_store::Moment;
 
+use crate::client::ChoiceKind;
 use crate::error::SqlError;
 use crate::exec::RowRef;
-use crate::session::ChoiceKind;
-use crate::session::conflict::dependencies;
-use crate::session::transaction::store_error;
 use crate::storage::World;
+use crate::storage::conflict::{dependencies, store_error};
 use crate::storage::table::{BoundIndex, BoundKey, BoundTable};
 use crate::types::Datum;
 

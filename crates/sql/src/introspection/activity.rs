@@ -2,8 +2,8 @@
 
 use crate::functions::Env;
 use crate::introspection::fill::{Filler, int, oid, text, yes};
-use crate::session::parameters::{Kind, find};
-use crate::session::settings as parameters;
+use crate::settings as parameters;
+use crate::settings::parameters::{Kind, find};
 use crate::storage::World;
 use crate::storage::locks::{Mode, Resource, TableMode};
 use crate::types::{Datum, Type};

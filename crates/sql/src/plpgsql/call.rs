@@ -104,7 +104,7 @@ pub(crate) fn no_language(name: &str) -> SqlError {
 /// Checks a function that is being made: its syntax, and in SQL what it refers to.
 pub(crate) fn check(world: &mut World<'_>, function: &UserFunction) -> Result<()> {
     let polymorphic = is_polymorphic(world, function)?;
-    let setting = crate::session::settings::show(&world.session.settings, "check_function_bodies");
+    let setting = crate::settings::show(&world.session.settings, "check_function_bodies");
     if setting.is_ok_and(|on| on == "off") {
         return Ok(());
     }
@@ -226,8 +226,8 @@ fn out_parameters(function: &UserFunction) -> impl Iterator<Item = &Parameter> {
 }
 
 /// CALL
-pub(crate) fn run_call(world: &mut World<'_>, call: &crate::parse::ast::Function) -> Result<crate::session::Outcome> {
-    use crate::session::Outcome;
+pub(crate) fn run_call(world: &mut World<'_>, call: &crate::parse::ast::Function) -> Result<crate::client::Outcome> {
+    use crate::client::Outcome;
     let path = world.path();
     let (function, args) = crate::bind::Binder::new(&*world, &path).procedure_call(call)?;
     if args.iter().any(|arg| arg.any(&mut |part| matches!(part.kind, crate::ir::ExprKind::Subquery { .. }))) {

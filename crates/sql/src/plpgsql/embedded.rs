@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use crate::bind::Params;
+use crate::client::Outcome;
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir;
 use crate::parse;
 use crate::plpgsql::bound::{CallTarget, Dynamic, Into, Rows, Scope, Sql, written_back};
 use crate::plpgsql::machine::{Answer, Machine, sql_context};
-use crate::session::Outcome;
 use crate::types::{Datum, Type};
 
 impl Machine<'_, '_> {

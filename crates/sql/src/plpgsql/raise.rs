@@ -1,12 +1,13 @@
 //! RAISE and GET DIAGNOSTICS.
 
 use crate::budget;
+use crate::client::Message;
 use crate::error::{Result, SqlError, SqlState};
 use crate::plpgsql::ast::{Diagnostic, RaiseOption, Severity};
 use crate::plpgsql::bound::{Raise, Raised, Target};
 use crate::plpgsql::conditions;
 use crate::plpgsql::machine::Machine;
-use crate::session::{Message, settings};
+use crate::settings;
 use crate::types::{Datum, Type};
 
 impl Machine<'_, '_> {

@@ -215,9 +215,7 @@ impl Machine<'_, '_> {
     }
 
     fn assert(&mut self, condition: &Expression, message: Option<&Expression>) -> Result<()> {
-        if crate::session::settings::show(&self.world.session.settings, "plpgsql.check_asserts")
-            .is_ok_and(|on| on == "off")
-        {
+        if crate::settings::show(&self.world.session.settings, "plpgsql.check_asserts").is_ok_and(|on| on == "off") {
             return Ok(());
         }
         if matches!(self.eval_as(condition, Type::BOOL.into())?, Datum::Bool(true)) {

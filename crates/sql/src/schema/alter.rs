@@ -143,7 +143,7 @@ impl World<'_> {
         if column.generation == Generation::Stored {
             let bound = self.bound_table(oid)?;
             let how = &bound.generated.iter().find(|(at, _)| *at == position).expect("it is generated").1;
-            if self.db.options.granularity == crate::session::Granularity::Row {
+            if self.db.options.granularity == crate::client::Granularity::Row {
                 let how = how.clone();
                 let fill = move |world: &mut World<'_>, mut values: Vec<Datum>| {
                     values[position] = world.eval_over(&how, &values)?;
@@ -161,7 +161,7 @@ impl World<'_> {
         let default = self.column_defaults(oid, &others(table.columns.len(), position))?;
         match default.into_iter().next() {
             Some((_, expr)) if is_volatile(&expr) => {
-                if self.db.options.granularity == crate::session::Granularity::Row {
+                if self.db.options.granularity == crate::client::Granularity::Row {
                     let fill = move |world: &mut World<'_>, mut values: Vec<Datum>| {
                         values[position] = Run::new().eval(world, &expr, &Tuple::default())?;
                         Ok(values)
@@ -179,7 +179,7 @@ impl World<'_> {
                 if value.is_null() && column.not_null && !rows.is_empty() {
                     return Err(self.contains_nulls(oid, position));
                 }
-                if self.db.options.granularity == crate::session::Granularity::Row {
+                if self.db.options.granularity == crate::client::Granularity::Row {
                     return self.rewrite(
                         oid,
                         |_| {},

@@ -140,7 +140,7 @@ impl World<'_> {
                 SqlError::new(SqlState::SUCCESSFUL_COMPLETION, message).detail(lines.join("\n"))
             }
         };
-        self.session.messages.push(crate::session::Message::Notice("NOTICE", notice));
+        self.session.messages.push(crate::client::Message::Notice("NOTICE", notice));
         Ok(())
     }
 

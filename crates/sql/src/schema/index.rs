@@ -24,7 +24,7 @@ impl World<'_> {
             SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
         })?;
         self.lock_table(relation.oid, TableMode::Share)?;
-        if create.concurrently && self.session.status() != crate::session::Status::Idle {
+        if create.concurrently && self.session.status() != crate::client::Status::Idle {
             let message = "CREATE INDEX CONCURRENTLY cannot run inside a transaction block";
             return Err(SqlError::new(SqlState::ACTIVE_SQL_TRANSACTION, message));
         }

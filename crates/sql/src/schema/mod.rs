@@ -24,7 +24,7 @@ mod index;
 pub(crate) mod names;
 mod rename;
 mod rows;
-mod sequence;
+pub(crate) mod sequence;
 mod stored;
 mod table;
 mod trigger;

@@ -9,9 +9,9 @@ use skew_model::Key;
 
 use crate::catalog::{Oid, Table};
 use crate::change::foreign_keys::Deferred;
+use crate::client::Granularity;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::RowRef;
-use crate::session::Granularity;
 use crate::storage::World;
 use crate::storage::rows::{existence, list};
 use crate::storage::table::{BoundIndex, BoundTable};

@@ -8,10 +8,16 @@ use crate::catalog::{Oid, Relation, RelationKind, Sequence, SequenceOwner};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::SequenceOption;
 use crate::schema::names::{self, parts};
-use crate::session::database::SequenceState;
 use crate::storage::World;
 use crate::storage::world::as_table;
 use crate::types::Type;
+
+/// Where a sequence stands. It never goes back, whatever is rolled back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SequenceState {
+    pub(crate) last: i64,
+    pub(crate) called: bool,
+}
 
 impl World<'_> {
     pub(super) fn create_sequence(

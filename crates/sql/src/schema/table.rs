@@ -6,6 +6,7 @@ use crate::parse::ast::ObjectName;
 
 use crate::catalog::{Catalog, Oid, OnCommit, Relation, RelationKind, Table, Timing, UserType, UserTypeKind};
 use crate::change::Event;
+use crate::client::Outcome;
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{
     ColumnConstraintKind, CreateTable, CreateTableAs, LikeOption, OnCommit as Said, Persistence, TableConstraint,
@@ -13,7 +14,6 @@ use crate::parse::ddl::{
 };
 use crate::parse::statement::Statement;
 use crate::schema::names::{fold, parts};
-use crate::session::Outcome;
 use crate::storage::World;
 use crate::storage::locks::TableMode;
 use crate::types::{Datum, Type, Typed};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::parse::ast::ObjectName;
 
 use crate::catalog::{IndexKeyKind, Oid, Relation, RelationKind, StoredQuery, View};
+use crate::client::Outcome;
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::CreateView;
 use crate::schema::names::fold;
-use crate::session::Outcome;
 use crate::storage::World;
 use crate::types::{Datum, Type, Typed};
 

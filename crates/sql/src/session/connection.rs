@@ -14,9 +14,9 @@ use crate::functions::{Ready, Settings};
 use crate::session::cursors::Cursor;
 use crate::session::database::{Activity, Database, Mailbox, State};
 use crate::session::prepare::SeenPath;
-use crate::session::settings::{self, Defaults};
 use crate::session::transaction::{Block, Identity, Isolation, Transaction, level};
 use crate::session::{Client, Message, Prepared, Status, clock};
+use crate::settings::{self, Defaults};
 use crate::storage::table::BoundTables;
 use crate::types::Datum;
 

@@ -13,6 +13,7 @@ use skew_store::Store;
 use skew_store::strategies::Dice;
 
 use crate::catalog::{Catalog, FIRST_USER_OID, Oid, Relation, Sequence};
+use crate::schema::sequence::SequenceState;
 use crate::session::control::Checkpoint;
 use crate::session::recording::Asked;
 use crate::session::steering::Steering;
@@ -93,13 +94,6 @@ pub(crate) struct State {
 pub(crate) struct Counters {
     objects: Oid,
     rows: u64,
-}
-
-/// Where a sequence stands. It never goes back, whatever is rolled back.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SequenceState {
-    pub(crate) last: i64,
-    pub(crate) called: bool,
 }
 
 /// What others can see of a connection.

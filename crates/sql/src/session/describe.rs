@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::ir::Output;
 use crate::parse::statement::Statement;
 use crate::session::cursors::no_cursor;
-use crate::session::settings;
+use crate::settings;
 use crate::storage::World;
 use crate::types::Type;
 

@@ -2,12 +2,12 @@
 
 use crate::error::{Result, SqlError, SqlState};
 use crate::session::Message;
-use crate::session::conflict::dangerous;
 use crate::session::connection::SessionState;
 use crate::session::database::{Held, State};
-use crate::session::settings;
-use crate::session::transaction::{Block, Transaction, store_error};
+use crate::session::transaction::{Block, Transaction};
+use crate::settings;
 use crate::storage::World;
+use crate::storage::conflict::{dangerous, store_error};
 
 impl World<'_> {
     /// Commits the running transaction, if there is one. Says whether it did; a failed one is rolled back instead.

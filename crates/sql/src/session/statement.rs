@@ -14,9 +14,9 @@ use crate::parse::statement::{Discard, Set, Statement, TableLock, TransactionMod
 use crate::session::connection::Connection;
 use crate::session::cursors::Cursor;
 use crate::session::prepare::innermost;
-use crate::session::settings;
 use crate::session::transaction::{Block, Isolation, Transaction, level};
 use crate::session::{ChoiceKind, Outcome, Prepared, describe};
+use crate::settings;
 use crate::storage::World;
 use crate::storage::locks::{Duration, Mode, Resource, TableMode};
 use crate::storage::world::Catalogued;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use skew_model::{Level, SessionId, TxnId};
-use skew_store::{Error as StoreError, Mark, Reads, Refusal};
+use skew_store::{Mark, Reads};
 
 use crate::catalog::{Catalog, Oid};
 pub use crate::parse::statement::Isolation;
@@ -13,8 +13,8 @@ use crate::change::foreign_keys::Deferred;
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Settings;
 use crate::session::Options;
-use crate::session::conflict::{concurrent_update, dependencies};
 use crate::session::database::{Held, State};
+use crate::storage::conflict::{concurrent_update, store_error};
 use crate::storage::locks::{LockMark, Owner};
 
 /// At which level a transaction runs. PostgreSQL's READ UNCOMMITTED is its READ COMMITTED.
@@ -196,23 +196,4 @@ impl Transaction {
             SqlError::new(SqlState::INVALID_SAVEPOINT_SPECIFICATION, format!("savepoint \"{name}\" does not exist"))
         })
     }
-}
-
-/// The store's error as PostgreSQL would word it.
-pub(crate) fn store_error(error: &StoreError) -> SqlError {
-    match error {
-        StoreError::Serialization { why: Refusal::Conflict, .. } => concurrent_update(),
-        StoreError::Serialization { why: Refusal::Dependencies(moment), .. } => dependencies(*moment),
-        StoreError::Deadlock { .. } => deadlock(),
-        StoreError::Finished { .. } => {
-            let message = "current transaction is aborted, commands ignored until end of transaction block";
-            SqlError::new(SqlState::IN_FAILED_SQL_TRANSACTION, message)
-        }
-        other => SqlError::new(SqlState::INTERNAL_ERROR, other.to_string()),
-    }
-}
-
-/// Waiting would never end.
-pub(crate) fn deadlock() -> SqlError {
-    SqlError::new(SqlState::DEADLOCK_DETECTED, "deadlock detected").hint("See server log for query details.")
 }

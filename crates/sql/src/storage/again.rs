@@ -9,11 +9,10 @@ use skew_model::{Key, Level};
 use skew_store::Moment;
 
 use crate::catalog::Table;
+use crate::client::{ChoiceKind, Constraints};
 use crate::error::Result;
-use crate::session::conflict::dependencies;
-use crate::session::transaction::store_error;
-use crate::session::{ChoiceKind, Constraints};
 use crate::storage::World;
+use crate::storage::conflict::{dependencies, store_error};
 
 impl World<'_> {
     /// The row for a new tuple with these bytes as its key.

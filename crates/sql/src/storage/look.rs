@@ -5,8 +5,8 @@ use skew_model::Key;
 use skew_model::TxnId;
 
 use crate::catalog::{Oid, Table};
+use crate::client::Granularity;
 use crate::error::Result;
-use crate::session::Granularity;
 use crate::session::database::State;
 use crate::storage::World;
 use crate::storage::locks::Owner;

@@ -15,8 +15,12 @@
 //! - `serializable`: what serializable transactions read and write, where Skew does as PostgreSQL does
 //! - `ssi`: which of them are refused
 //! - `versions`: `xmin` and `xmax`
+//! - `conflict`: transactions that have to start again, in PostgreSQL's words; `changes`: what parts of a statement keep
+//!   from each other
 
 mod again;
+mod changes;
+pub(crate) mod conflict;
 pub mod locks;
 pub(crate) mod look;
 pub(crate) mod rows;

@@ -6,9 +6,9 @@ use skew_model::Key;
 use skew_model::Level;
 
 use crate::catalog::{Index, IndexKeyKind, Oid, RelationKind, Space, Table};
+use crate::client::Granularity;
 use crate::error::{Result, SqlError};
 use crate::exec::{AccessRange, RowCursor, RowRef};
-use crate::session::Granularity;
 use crate::storage::World;
 use crate::storage::locks::TableMode;
 use crate::storage::table::entry_tag;
@@ -98,7 +98,7 @@ impl World<'_> {
         let (from, to) = if cursor.backwards { (last, Bound::Unbounded) } else { (Bound::Unbounded, last) };
         let txn = self.txn()?;
         let narrowed = self.db.store.narrow_range(txn, look, from, to);
-        narrowed.map_err(|error| crate::session::transaction::store_error(&error))
+        narrowed.map_err(|error| crate::storage::conflict::store_error(&error))
     }
 
     /// The value of a column.
@@ -234,7 +234,7 @@ impl World<'_> {
         let (from, to) = (as_slice(&range.from), as_slice(&range.to));
         let keys = self.db.store.range(space, from, to).collect();
         let noted = self.db.store.note_range(txn, space, from, to);
-        let look = noted.map_err(|error| crate::session::transaction::store_error(&error))?;
+        let look = noted.map_err(|error| crate::storage::conflict::store_error(&error))?;
         Ok((keys, look))
     }
 

@@ -14,11 +14,11 @@ use std::sync::Arc;
 use skew_model::{Key, Level, TxnId};
 
 use crate::catalog::{Oid, RelationKind, Space, Table};
+use crate::client::ChoiceKind;
 use crate::error::Result;
 use crate::exec::RowRef;
-use crate::session::ChoiceKind;
-use crate::session::conflict::dangerous;
 use crate::storage::World;
+use crate::storage::conflict::dangerous;
 use crate::storage::rows::Range;
 use crate::storage::ssi::ReadLock;
 use crate::storage::table::{BoundIndex, BoundTable};

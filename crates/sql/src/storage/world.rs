@@ -11,15 +11,16 @@ use skew_store::{Reads, Recency, Suspended};
 use crate::budget::{self, Active, Share};
 use crate::catalog::{Catalog, Oid, Relation, RelationKind, Table};
 use crate::change::lock::is_same;
+use crate::client::{ChoiceKind, DeadlockCheck};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{RowRef, RowVersion};
 use crate::ir::{Plan, TableUse};
 use crate::plpgsql::Site;
-use crate::session::conflict::concurrent_update;
 use crate::session::connection::SessionState;
 use crate::session::database::Held;
-use crate::session::transaction::{Transaction, deadlock, store_error};
-use crate::session::{ChoiceKind, DeadlockCheck};
+use crate::session::transaction::Transaction;
+use crate::storage::conflict::concurrent_update;
+use crate::storage::conflict::{deadlock, store_error};
 use crate::storage::locks::{self, Asked, Mode, Owner, Resource, TableMode};
 use crate::storage::look::Stake;
 use crate::storage::table::BoundTable;
@@ -236,7 +237,7 @@ impl<'a> World<'a> {
 
     /// The statement is about to run this plan.
     fn about_to_run(&mut self, plan: &Plan) {
-        self.seen_across = crate::session::changes::seen_across(plan);
+        self.seen_across = crate::storage::changes::seen_across(plan);
         // Only functions can run statements in the middle of this one.
         if !self.catalog.functions.is_empty() {
             let everything = plan.calls_on_its_behalf();

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::catalog::{Oid, Table};
 use crate::change::constraints::equal;
+use crate::client::{ChoiceKind, Granularity};
 use crate::error::Result;
 use crate::exec::RowRef;
 use crate::ir::LockStrength;
-use crate::session::{ChoiceKind, Granularity};
 use crate::storage::World;
 use crate::storage::rows::{existence, list};
 use crate::storage::table::{BoundIndex, BoundKey, BoundTable};

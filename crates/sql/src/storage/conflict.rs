@@ -1,6 +1,6 @@
 //! Transactions that have to start again, as PostgreSQL words it: `40001` with its reasons.
 
-use skew_store::Moment;
+use skew_store::{Error as StoreError, Moment, Refusal};
 
 use crate::error::{SqlError, SqlState};
 use crate::storage::ssi::Danger;
@@ -37,6 +37,25 @@ pub(crate) fn dangerous(danger: Danger) -> SqlError {
             format!("conflict out to pivot {}, during read", transaction_number(pivot))
         }
     })
+}
+
+/// The store's error as PostgreSQL would word it.
+pub(crate) fn store_error(error: &StoreError) -> SqlError {
+    match error {
+        StoreError::Serialization { why: Refusal::Conflict, .. } => concurrent_update(),
+        StoreError::Serialization { why: Refusal::Dependencies(moment), .. } => dependencies(*moment),
+        StoreError::Deadlock { .. } => deadlock(),
+        StoreError::Finished { .. } => {
+            let message = "current transaction is aborted, commands ignored until end of transaction block";
+            SqlError::new(SqlState::IN_FAILED_SQL_TRANSACTION, message)
+        }
+        other => SqlError::new(SqlState::INTERNAL_ERROR, other.to_string()),
+    }
+}
+
+/// Waiting would never end.
+pub(crate) fn deadlock() -> SqlError {
+    SqlError::new(SqlState::DEADLOCK_DETECTED, "deadlock detected").hint("See server log for query details.")
 }
 
 fn among_dependencies(reason: &str) -> SqlError {

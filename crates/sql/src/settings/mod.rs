@@ -1,11 +1,13 @@
 //! SET, SHOW and RESET: which parameters there are, what values they take, and what clients are told of.
 
+pub(crate) mod parameters;
+
 use std::sync::Arc;
 
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::{Ready, Settings};
-use crate::session::parameters::{self, Kind, Parameter, find, invalid};
-use crate::session::transaction::Isolation;
+use crate::parse::statement::Isolation;
+use crate::settings::parameters::{Kind, Parameter, find, invalid};
 
 /// Reads a setting that every statement asks for.
 fn keep_ready(ready: &mut Ready, name: &str, value: &str) {
