@@ -37,9 +37,20 @@ const ROOMS: &[Rooms] = &[
     },
     Rooms {
         of: "sql",
-        order: &["storage", "change", "schema", "plpgsql", "introspection", "session", "script", "app", "explore"],
+        order: &[
+            "client",
+            "settings",
+            "storage",
+            "change",
+            "schema",
+            "plpgsql",
+            "introspection",
+            "session",
+            "script",
+            "app",
+            "explore",
+        ],
         upward: &[
-            ("storage", "change"),
             ("storage", "plpgsql"),
             ("storage", "session"),
             ("change", "plpgsql"),

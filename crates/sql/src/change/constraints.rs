@@ -15,7 +15,7 @@ use crate::storage::World;
 use crate::storage::look::{Claim, Looked, Stake};
 use crate::storage::rows::after;
 use crate::storage::table::{BoundIndex, BoundKey, BoundTable};
-use crate::types::{Datum, compare, text};
+use crate::types::{Datum, text};
 
 /// Longer values are cut in messages.
 const SHOWN: usize = 64;
@@ -350,13 +350,4 @@ pub(crate) enum Matched {
     No,
     /// It depends on how these end.
     Open(Vec<Stake>),
-}
-
-/// Whether two values of a column are equal.
-pub(crate) fn equal(table: &Table, position: usize, one: &Datum, two: &Datum) -> bool {
-    match (one.is_null(), two.is_null()) {
-        (true, true) => true,
-        (false, false) => compare::equal(one, two, table.columns[position].typed.ty),
-        _ => false,
-    }
 }

@@ -8,7 +8,7 @@ use skew_store::LooksAt;
 
 use crate::catalog::{Action, ForeignKey, Oid, Timing};
 use crate::change::Event;
-use crate::change::constraints::{Matched, equal};
+use crate::change::constraints::Matched;
 use crate::client::{ChoiceKind, Constraints};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::RowRef;
@@ -17,6 +17,7 @@ use crate::storage::World;
 use crate::storage::conflict::concurrent_update;
 use crate::storage::locks::{Duration, Mode, Resource};
 use crate::storage::look::Looked;
+use crate::storage::same::equal;
 use crate::storage::table::BoundTable;
 use crate::types::Datum;
 use crate::types::cast::cast;

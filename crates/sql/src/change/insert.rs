@@ -6,7 +6,6 @@ use rustc_hash::FxHashSet;
 use skew_model::{Key, Level};
 
 use crate::change::constraints::Matched;
-use crate::change::lock::is_same;
 use crate::change::spans::Meanwhile;
 use crate::change::{Changed, Check, Done, Event};
 use crate::error::{Result, SqlError, SqlState};
@@ -16,6 +15,7 @@ use crate::ir::{ExprKind, Insert, LockStrength, OnConflict, Plan};
 use crate::storage::World;
 use crate::storage::conflict::{concurrent_update, store_error};
 use crate::storage::locks::TableMode;
+use crate::storage::same::is_same;
 use crate::storage::table::{BoundIndex, BoundTable};
 use crate::types::Datum;
 

@@ -13,9 +13,9 @@ use crate::storage::World;
 use crate::storage::conflict::store_error;
 use crate::storage::conflict::{concurrent_delete, concurrent_update};
 use crate::storage::locks::{Duration, Mode, ROW_CONFLICTS, Resource, TableMode};
+use crate::storage::same::is_same;
 use crate::storage::table::BoundTable;
 use crate::storage::world::Provisional;
-use crate::types::Datum;
 
 /// What becomes of the lock of a row whose key another transaction has changed: it is another row of the store then.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -308,14 +308,5 @@ impl World<'_> {
         let name = self.catalog.relation(row.table).map_or_else(String::new, |relation| relation.name.to_string());
         let message = format!("could not obtain lock on row in relation \"{name}\"");
         SqlError::new(SqlState::LOCK_NOT_AVAILABLE, message)
-    }
-}
-
-/// Whether two cells hold the same: nothing, or values that nothing can tell apart.
-pub(crate) fn is_same(one: Option<&Datum>, two: Option<&Datum>) -> bool {
-    match (one, two) {
-        (None, None) => true,
-        (Some(one), Some(two)) => one.is_identical(two),
-        _ => false,
     }
 }

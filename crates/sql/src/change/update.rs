@@ -12,6 +12,7 @@ use crate::exec::{LockOutcome, RowRef, Run, Slot, Tuple};
 use crate::ir::{Assignment, LockStrength, Plan, Update};
 use crate::storage::World;
 use crate::storage::locks::TableMode;
+use crate::storage::same::equal;
 use crate::storage::table::BoundTable;
 use crate::storage::world::Provisional;
 use crate::types::Datum;
@@ -238,7 +239,7 @@ impl World<'_> {
             self.must_be_undisturbed(row, Event::Update)?;
             for (position, value) in new.iter().enumerate() {
                 let changed = columns.contains(&position);
-                if !changed && !super::constraints::equal(table, position, value, &old[position]) {
+                if !changed && !equal(table, position, value, &old[position]) {
                     changes.push((position, value.clone()));
                 }
             }
@@ -256,15 +257,14 @@ impl World<'_> {
         let mut new = with_changes(&old, &changes);
         self.complete_row(bound, &mut new)?;
         for (position, _) in &bound.generated {
-            if !super::constraints::equal(table, *position, &new[*position], &old[*position]) {
+            if !equal(table, *position, &new[*position], &old[*position]) {
                 changes.push((*position, new[*position].clone()));
             }
         }
         let moved = |index: &crate::storage::table::BoundIndex| {
             index.deferrable.is_none() && index.looks_at_any(changes.iter().map(|(position, _)| *position))
         };
-        let has_place =
-            |position: &usize| super::constraints::equal(table, *position, &old[*position], &new[*position]);
+        let has_place = |position: &usize| equal(table, *position, &old[*position], &new[*position]);
         let stays = table.clustered.iter().all(has_place);
         loop {
             if let Some((index, other)) = self.find_conflict(bound, &new, Some(row), moved)? {

@@ -24,6 +24,7 @@ pub(crate) mod conflict;
 pub mod locks;
 pub(crate) mod look;
 pub(crate) mod rows;
+pub(crate) mod same;
 mod serializable;
 pub(crate) mod ssi;
 pub(crate) mod table;

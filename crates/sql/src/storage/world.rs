@@ -10,7 +10,6 @@ use skew_store::{Reads, Recency, Suspended};
 
 use crate::budget::{self, Active, Share};
 use crate::catalog::{Catalog, Oid, Relation, RelationKind, Table};
-use crate::change::lock::is_same;
 use crate::client::{ChoiceKind, DeadlockCheck};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{RowRef, RowVersion};
@@ -23,6 +22,7 @@ use crate::storage::conflict::concurrent_update;
 use crate::storage::conflict::{deadlock, store_error};
 use crate::storage::locks::{self, Asked, Mode, Owner, Resource, TableMode};
 use crate::storage::look::Stake;
+use crate::storage::same::is_same;
 use crate::storage::table::BoundTable;
 use crate::types::{Datum, Typed};
 

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::catalog::{Oid, Table};
-use crate::change::constraints::equal;
 use crate::client::{ChoiceKind, Granularity};
 use crate::error::Result;
 use crate::exec::RowRef;
 use crate::ir::LockStrength;
 use crate::storage::World;
 use crate::storage::rows::{existence, list};
+use crate::storage::same::equal;
 use crate::storage::table::{BoundIndex, BoundKey, BoundTable};
 use crate::storage::world::Provisional;
 use crate::types::Datum;
