@@ -50,13 +50,7 @@ const ROOMS: &[Rooms] = &[
             "app",
             "explore",
         ],
-        upward: &[
-            ("storage", "plpgsql"),
-            ("storage", "session"),
-            ("change", "plpgsql"),
-            ("schema", "plpgsql"),
-            ("plpgsql", "session"),
-        ],
+        upward: &[("storage", "session"), ("change", "plpgsql"), ("schema", "plpgsql"), ("plpgsql", "session")],
     },
     Rooms { of: "syntax", order: &["error", "budget", "parse"], upward: &[] },
     Rooms {

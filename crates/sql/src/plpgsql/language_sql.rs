@@ -11,8 +11,9 @@ use crate::ir::{Output, Plan, Query, current};
 use crate::parse::{self, Statement};
 use crate::plpgsql::bound::{Against, BoundSql, Known};
 use crate::plpgsql::call::within_call;
-use crate::plpgsql::machine::{Site, convert};
+use crate::plpgsql::machine::convert;
 use crate::storage::World;
+use crate::storage::site::Site;
 use crate::types::{Datum, RecordShape, Type, Typed, cast, kind, names};
 
 /// The statements of a function.

@@ -15,6 +15,7 @@ use crate::plpgsql::alone::Inner;
 use crate::plpgsql::ast::ExpressionKind;
 use crate::plpgsql::bound::{Against, BoundExpression, BoundSql, Expression, Program, Scope, Sql, Visible};
 use crate::storage::World;
+use crate::storage::site::{Position, Site};
 use crate::types::{Datum, RecordShape, Type, Typed};
 
 /// A running body.
@@ -42,52 +43,6 @@ pub(super) struct Machine<'m, 'a> {
     charges: FxHashMap<usize, Charge>,
     /// The memory of the rows that it returns, and of its messages.
     pub(super) kept: Charge,
-}
-
-/// A place in a body.
-#[derive(Clone, Copy)]
-pub(crate) struct Position {
-    pub(super) line: u32,
-    /// What is done there: `at RETURN`, `during statement block local variable initialization`.
-    pub(super) doing: &'static str,
-}
-
-/// Where a body stands that has called what runs now.
-pub(crate) enum Site {
-    /// A body in PL/pgSQL, and the SQL that it runs.
-    Body {
-        /// The body's function.
-        signature: Arc<str>,
-        /// Where it is.
-        at: Position,
-        /// What it runs.
-        sql: Option<Arc<str>>,
-    },
-    /// A function in SQL, and which of its statements.
-    Sql(Arc<str>, usize),
-}
-
-impl Site {
-    /// The lines of a context.
-    fn lines(&self, lines: &mut Vec<String>) {
-        match self {
-            Site::Body { signature, at, sql } => {
-                lines.extend(sql.as_ref().map(|sql| format!("SQL statement \"{sql}\"")));
-                lines.push(at.within(signature));
-            }
-            Site::Sql(name, statement) => lines.push(format!("SQL function \"{name}\" statement {statement}")),
-        }
-    }
-}
-
-impl Position {
-    fn within(self, signature: &str) -> String {
-        match (self.line, self.doing) {
-            (0, "") => format!("PL/pgSQL function {signature}"),
-            (0, doing) => format!("PL/pgSQL function {signature} {doing}"),
-            (line, doing) => format!("PL/pgSQL function {signature} line {line} {doing}"),
-        }
-    }
 }
 
 struct WorldSeen {

@@ -36,5 +36,4 @@ mod tests;
 
 pub(crate) use call::{Programs, call, call_columns, call_rows, check, no_language, run_call, run_do};
 pub(crate) use language_sql::stored_body;
-pub(crate) use machine::Site;
 pub(crate) use trigger::run_trigger;

@@ -5,7 +5,8 @@ use crate::exec::Context;
 use crate::plpgsql::ast::{Condition, ExpressionKind};
 use crate::plpgsql::bound::{Block, CaseOperand, Expression, Handler, Handlers, Statement, StatementKind};
 use crate::plpgsql::conditions;
-use crate::plpgsql::machine::{Flow, Machine, Position};
+use crate::plpgsql::machine::{Flow, Machine};
+use crate::storage::site::Position;
 use crate::types::{Datum, Type, kind};
 
 impl Machine<'_, '_> {

@@ -14,7 +14,8 @@
 //! - [`look`]: the committed state, for constraints
 //! - `serializable`: what serializable transactions read and write, where Skew does as PostgreSQL does
 //! - `ssi`: which of them are refused
-//! - `versions`: `xmin` and `xmax`
+//! - `versions`: `xmin` and `xmax`; `same`: when values of a cell are the same
+//! - `site`: where bodies stand that have called what runs now
 //! - `conflict`: transactions that have to start again, in PostgreSQL's words; `changes`: what parts of a statement keep
 //!   from each other
 
@@ -26,6 +27,7 @@ pub(crate) mod look;
 pub(crate) mod rows;
 pub(crate) mod same;
 mod serializable;
+pub(crate) mod site;
 pub(crate) mod ssi;
 pub(crate) mod table;
 pub(crate) mod versions;

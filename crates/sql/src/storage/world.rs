@@ -14,15 +14,14 @@ use crate::client::{ChoiceKind, DeadlockCheck};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{RowRef, RowVersion};
 use crate::ir::{Plan, TableUse};
-use crate::plpgsql::Site;
 use crate::session::connection::SessionState;
 use crate::session::database::Held;
 use crate::session::transaction::Transaction;
-use crate::storage::conflict::concurrent_update;
-use crate::storage::conflict::{deadlock, store_error};
+use crate::storage::conflict::{concurrent_update, deadlock, store_error};
 use crate::storage::locks::{self, Asked, Mode, Owner, Resource, TableMode};
 use crate::storage::look::Stake;
 use crate::storage::same::is_same;
+use crate::storage::site::Site;
 use crate::storage::table::BoundTable;
 use crate::types::{Datum, Typed};
 
