@@ -135,5 +135,6 @@ fn row_item<'a>(relation: &'a Relation, name: Option<&str>, slot: usize) -> Resu
         columns: Columns::Table(relation.oid, table),
         records: Vec::new(),
         open: true,
+        scalar: false,
     })
 }

@@ -465,6 +465,7 @@ fn table_from<'a>(relation: &'a Relation, oid: u32, table: &'a crate::catalog::T
         columns: Columns::Table(oid, table),
         records: Vec::new(),
         open: true,
+        scalar: false,
     };
     From::one(Plan::Scan(Scan { table: oid, access: Access::All, filter: None, reverse: false, seeks: false }), item)
 }
@@ -488,6 +489,7 @@ fn system_from<'a>(table: &'static SystemTable) -> From<'a> {
         columns: Columns::List(columns.collect()),
         records: Vec::new(),
         open: true,
+        scalar: false,
     };
     From::one(Plan::Virtual(table), item)
 }
@@ -514,6 +516,7 @@ pub(super) fn values_item<'a>(name: Arc<str>, columns: Vec<ItemColumn>) -> Item<
         columns,
         records: Vec::new(),
         open: true,
+        scalar: false,
     }
 }
 

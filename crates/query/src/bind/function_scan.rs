@@ -54,6 +54,7 @@ impl<'a> Binder<'a> {
         {
             item.row_type = call.call.ty();
         }
+        item.scalar = !ordinality && matches!(bound.as_slice(), [call] if !call.expand);
         let from = From::one(Plan::Function(FunctionScan { calls: bound, ordinality }), item);
         let mut from = match (alias, definitions) {
             (Some(alias), Some(_)) => {

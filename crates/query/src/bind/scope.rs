@@ -48,6 +48,8 @@ pub(super) struct Item<'a> {
     pub records: Vec<(usize, Fields)>,
     /// Whether its columns can be named without it.
     pub open: bool,
+    /// It is a function that returns values, not rows: its name alone is the value.
+    pub scalar: bool,
 }
 
 /// The tuple that expressions are bound on, and its names.
@@ -192,6 +194,11 @@ impl<'a> Item<'a> {
 
     /// Its row as one value.
     pub(super) fn whole_row(&self) -> Expr {
+        if self.scalar
+            && let [column] = self.all().as_slice()
+        {
+            return column.expr.clone();
+        }
         let shape = Arc::new(self.shape());
         let kind = match self.slot {
             Some(slot) => ExprKind::Row { up: 0, slot, shape },

@@ -2,6 +2,7 @@
 
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::args::{Args, invalid_parameter};
+use crate::functions::arithmetic::fit;
 use crate::functions::define::{aggregate, f};
 use crate::functions::text::negative_substring;
 use crate::functions::{Accumulator, Env, Function, Site};
@@ -132,6 +133,7 @@ fn overlay(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     if start <= 0 {
         return Err(negative_substring());
     }
+    fit(i128::from(start) + i128::from(replaced), T::INT4)?;
     let before = (start as usize - 1).min(bits.len());
     let after = usize::try_from(start - 1 + replaced).unwrap_or(0).min(bits.len());
     Ok(Datum::text([&bits[..before], with, &bits[after..]].concat()))

@@ -159,7 +159,12 @@ fn degrees(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
 }
 
 fn radians(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    Ok(Datum::Float(args.float(0)? * RADIANS_PER_DEGREE))
+    let value = args.float(0)?;
+    let radians = value * RADIANS_PER_DEGREE;
+    if radians == 0.0 && value != 0.0 {
+        return Err(SqlError::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, "value out of range: underflow"));
+    }
+    Ok(Datum::Float(radians))
 }
 
 /// A function of angles: infinite ones have no value.
@@ -225,11 +230,20 @@ fn hyperbolic_tangent(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<D
 }
 
 fn inverse_hyperbolic_sine(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    Ok(Datum::Float(args.float(0)?.asinh()))
+    Ok(Datum::Float(area(args.float(0)?, f64::asinh)))
 }
 
 fn inverse_hyperbolic_cosine(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    within(args, 1.0, f64::INFINITY, f64::acosh)
+    within(args, 1.0, f64::INFINITY, |value| area(value, f64::acosh))
+}
+
+/// The inverse of a hyperbolic function, which grows as the logarithm of twice its argument. That is what it comes to where
+/// the square of the argument is too large for a float.
+fn area(value: f64, of: fn(f64) -> f64) -> f64 {
+    if value.abs() < 1e150 || value.is_infinite() {
+        return of(value);
+    }
+    (value.abs().ln() + std::f64::consts::LN_2).copysign(value)
 }
 
 fn inverse_hyperbolic_tangent(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {

@@ -44,7 +44,7 @@ pub fn fit_bit(mut bits: String, modifier: i32, explicit: bool) -> Result<String
         ));
     }
     bits.truncate(length);
-    Ok(format!("{bits:0<length$}"))
+    Ok(bits.chars().chain(std::iter::repeat('0')).take(length.max(bits.len())).collect())
 }
 
 /// Bits as a bit varying(n) takes them.

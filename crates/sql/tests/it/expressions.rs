@@ -224,4 +224,4 @@ macro_rules! files {
     };
 }
 
-files! { text patterns numbers comparisons json arrays datetime formatting overloads others aggregates catalogs definitions }
+files! { text patterns numbers comparisons json arrays datetime formatting overloads edges others aggregates catalogs definitions }

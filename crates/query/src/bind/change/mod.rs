@@ -69,6 +69,7 @@ impl<'a> Target<'a> {
             columns: Columns::Table(self.oid(), self.table),
             records: Vec::new(),
             open: true,
+            scalar: false,
         }
     }
 }

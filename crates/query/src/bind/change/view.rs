@@ -140,6 +140,7 @@ impl<'a> Binder<'a> {
             columns: Columns::List(through.columns.iter().map(column).collect()),
             records: Vec::new(),
             open: true,
+            scalar: false,
         }
     }
 

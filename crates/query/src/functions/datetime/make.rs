@@ -55,8 +55,9 @@ fn timestamp(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
 }
 
 fn instant(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
+    let local = local(args)?;
     let place = if args.len() > 6 { signed_place(args.text(6)?)? } else { Place::Zone(session_zone(env)) };
-    timestamp_at(local(args)?, &place).map(Datum::Timestamp)
+    timestamp_at(local, &place).map(Datum::Timestamp)
 }
 
 fn interval(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {

@@ -79,11 +79,19 @@ fn field_text_b(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> 
 }
 
 fn item_b(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    Ok(maybe_jsonb(args.jsonb(0)?.item(args.int(1)?)))
+    Ok(maybe_jsonb(item_of(args.jsonb(0)?, args.int(1)?)))
 }
 
 fn item_text_b(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    Ok(maybe_text(args.jsonb(0)?.item(args.int(1)?).and_then(Json::to_text)))
+    Ok(maybe_text(item_of(args.jsonb(0)?, args.int(1)?).and_then(Json::to_text)))
+}
+
+/// To `->` a scalar is an array of itself, as in PostgreSQL, which keeps scalars so.
+fn item_of(json: &Json, index: i64) -> Option<&Json> {
+    match index {
+        0 | -1 if json.is_scalar() => Some(json),
+        _ => json.item(index),
+    }
 }
 
 fn at_path(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {

@@ -7,7 +7,7 @@ use crate::functions::json::access::present;
 use crate::functions::json::jsonb;
 use crate::functions::{Constant, Env, Function, Site};
 use crate::types::json::{Json, quote, raw};
-use crate::types::{Datum, Type as T};
+use crate::types::{ArrayValue, Datum, Type as T};
 
 /// The operators.
 pub(in crate::functions) static OPERATORS: &[Function] = &[
@@ -54,7 +54,7 @@ fn delete_item(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
 
 fn delete_keys(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     let mut json = (**args.jsonb(0)?).clone();
-    for item in &args.array(1)?.items {
+    for item in &list(args, 1)?.items {
         if let Datum::Text(key) = item {
             json = json.without_key(key)?;
         }
@@ -65,9 +65,22 @@ fn delete_keys(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     Ok(jsonb(json))
 }
 
-/// A path whose steps are all there.
+/// The names that an argument lists: one after the other, not in several dimensions.
+fn list(args: &[Datum], index: usize) -> Result<&ArrayValue> {
+    let list = args.array(index)?;
+    if list.dimensions.len() > 1 {
+        return Err(SqlError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, "wrong number of array subscripts"));
+    }
+    Ok(list)
+}
+
+/// A path whose steps are all there. A scalar has none, and is refused for that.
 fn steps(args: &[Datum], index: usize) -> Result<Vec<&str>> {
-    let place = args.array(index)?.items.iter().position(Datum::is_null).map_or(0, |place| place + 1);
+    let list = list(args, index)?;
+    if args.jsonb(0)?.is_scalar() {
+        return Ok(Vec::new());
+    }
+    let place = list.items.iter().position(Datum::is_null).map_or(0, |place| place + 1);
     present(args, index, &format!("path element at position {place} is null"))
 }
 

@@ -9,6 +9,9 @@ use crate::functions::number::roman::roman;
 use crate::functions::number::template::{Anchor, Item, Template};
 use crate::types::numeric::Numeric;
 
+/// More digits than any float has.
+const MAX_FLOAT_DIGITS: usize = 1_100;
+
 /// Shows a float with the digits that its type is sure of.
 pub(super) fn show_float(value: f64, template: &Template, sure: usize) -> Result<String> {
     if template.scientific && value.is_finite() {
@@ -21,7 +24,9 @@ pub(super) fn show_float(value: f64, template: &Template, sure: usize) -> Result
     let whole = if value.is_infinite() { "Infinity".len() } else { format!("{:.0}", value.abs()).len() };
     let after = sure.saturating_sub(whole).min(template.after);
     let rounded = if value.is_finite() { Numeric::parse(&format!("{value:.after$}"))? } else { exact };
-    show_digits(&rounded, template, after)
+    // Of a float, zero has a sign.
+    let negative = value.is_sign_negative() && !value.is_nan();
+    show_digits(Number { negative, ..Number::new(&rounded, template, after)? }, template)
 }
 
 /// Shows a number.
@@ -32,11 +37,10 @@ pub(super) fn show(value: &Numeric, template: &Template) -> Result<String> {
     if template.scientific {
         return Ok(scientific(value, template.after));
     }
-    show_digits(value, template, template.after)
+    show_digits(Number::new(value, template, template.after)?, template)
 }
 
-fn show_digits(value: &Numeric, template: &Template, after: usize) -> Result<String> {
-    let number = Number::new(value, template, after)?;
+fn show_digits(number: Number, template: &Template) -> Result<String> {
     if number.whole == "NaN" && template.items.iter().any(|item| matches!(item, Item::Ordinal { .. })) {
         return Err(SqlError::new(SqlState::INVALID_TEXT_REPRESENTATION, "\"NaN\" is not a number"));
     }
@@ -72,10 +76,13 @@ fn scientific(value: &Numeric, digits: usize) -> String {
 }
 
 fn scientific_float(value: f64, digits: usize) -> String {
-    let shown = format!("{:.digits$e}", value.abs());
+    // A float has fewer digits than these; a precision ends at 65,535.
+    let known = digits.min(MAX_FLOAT_DIGITS);
+    let shown = format!("{:.known$e}", value.abs());
     let (mantissa, exponent) = shown.split_once('e').unwrap_or((&shown, "0"));
     let (first, rest) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    written_scientific(value.is_sign_negative(), first, rest, exponent.parse().unwrap_or(0))
+    let rest = format!("{rest}{}", "0".repeat(digits - known));
+    written_scientific(value.is_sign_negative(), first, &rest, exponent.parse().unwrap_or(0))
 }
 
 fn written_scientific(negative: bool, first: &str, rest: &str, exponent: i64) -> String {
@@ -112,19 +119,22 @@ struct Number {
     negative: bool,
     whole: String,
     fraction: String,
+    /// The template has too few places for it.
+    overflowed: bool,
 }
 
 impl Number {
     fn new(value: &Numeric, template: &Template, after: usize) -> Result<Number> {
         let places = template.before + template.shift;
-        let overflow = |negative| Number { negative, whole: "#".repeat(places), fraction: "#".repeat(after) };
+        let overflow =
+            |negative| Number { negative, whole: "#".repeat(places), fraction: "#".repeat(after), overflowed: true };
         if !value.is_finite() {
             let negative = *value == Numeric::NEGATIVE_INFINITY;
             let word = if value.is_nan() { "NaN" } else { "Infinity" };
             if word.len() > places {
                 return Ok(overflow(negative));
             }
-            return Ok(Number { negative, whole: word.to_owned(), fraction: String::new() });
+            return Ok(Number { negative, whole: word.to_owned(), fraction: String::new(), overflowed: false });
         }
         let shifted = if template.shift > 0 {
             value.multiply(&Numeric::from(10).power(&Numeric::from(template.shift as i64))?)?
@@ -138,11 +148,7 @@ impl Number {
         if whole.len() > places {
             return Ok(overflow(negative));
         }
-        Ok(Number { negative, whole: whole.to_owned(), fraction: fraction.to_owned() })
-    }
-
-    fn overflowed(&self) -> bool {
-        self.whole.starts_with('#') || self.fraction.starts_with('#')
+        Ok(Number { negative, whole: whole.to_owned(), fraction: fraction.to_owned(), overflowed: false })
     }
 }
 
@@ -283,7 +289,7 @@ impl<'a> Writer<'a> {
     fn point(&mut self) {
         self.in_number = false;
         self.sign_before();
-        if !self.number.fraction.is_empty() || self.number.overflowed() {
+        if !self.number.fraction.is_empty() || self.number.overflowed {
             self.out.push('.');
         }
         self.end_of_place();
@@ -319,7 +325,7 @@ impl<'a> Writer<'a> {
     }
 
     fn ordinal(&mut self, upper: bool) {
-        if self.number.negative || self.number.overflowed() || self.template.has_point {
+        if self.number.negative || self.number.overflowed || self.template.has_point {
             return;
         }
         let digits = self.number.whole.as_bytes();

@@ -90,20 +90,27 @@ fn quote_nullable(env: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<
 
 fn parse_ident(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     let (name, strict) = (args.text(0)?, args.bool(1)?);
-    let parts = if strict { quote::split_qualified(name) } else { leading_parts(name) };
-    match parts {
-        Some(parts) => Ok(Datum::array(T::TEXT, parts.into_iter().map(Datum::text).collect())),
-        None => {
-            let message = format!("string is not a valid identifier: \"{name}\"");
-            Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message))
-        }
-    }
+    let Some((parts, _)) = identifiers(name).filter(|(_, rest)| !strict || rest.is_empty()) else {
+        let message = format!("string is not a valid identifier: \"{name}\"");
+        return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message));
+    };
+    Ok(Datum::array(T::TEXT, parts.into_iter().map(Datum::text).collect()))
 }
 
-/// The qualified name that a text begins with.
-fn leading_parts(name: &str) -> Option<Vec<String>> {
-    let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
-    ends.rev().find_map(|end| quote::split_qualified(&name[..end]))
+/// The parts of the qualified name that a text begins with, and what follows it.
+fn identifiers(name: &str) -> Option<(Vec<String>, &str)> {
+    let mut parts = Vec::new();
+    let mut rest = name.trim_start();
+    loop {
+        let begins = |char: char| char == '"' || char == '_' || char.is_ascii_alphabetic() || !char.is_ascii();
+        let (part, after) = quote::next_part(rest).filter(|_| rest.starts_with(begins))?;
+        parts.push(part);
+        let after = after.trim_start();
+        match after.strip_prefix('.') {
+            Some(next) => rest = next.trim_start(),
+            None => return Some((parts, after)),
+        }
+    }
 }
 
 /// A `%` directive: `%[position][flags][width]type`.

@@ -160,7 +160,12 @@ impl fmt::Display for Decimal {
         }
         match digits.len().checked_sub(self.scale) {
             Some(whole) if whole > 0 => write!(f, "{}.{}", &digits[..whole], &digits[whole..]),
-            _ => write!(f, "0.{digits:0>width$}", width = self.scale),
+            _ => {
+                // Not by a width, which ends at 65,535.
+                f.write_str("0.")?;
+                std::iter::repeat_n("0", self.scale - digits.len()).try_for_each(|zero| f.write_str(zero))?;
+                f.write_str(&digits)
+            }
         }
     }
 }
