@@ -3,6 +3,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use skew_model::Level;
 use skew_store::LooksAt;
 
@@ -161,9 +162,10 @@ impl World<'_> {
         // What the checks change is not in the way of each other, but of the parts of the statement that are left.
         let disturbed = std::mem::take(&mut self.disturbed);
         for check in checks {
+            self.check()?;
             if self.is_deferred(&check) {
                 if let Some(transaction) = &mut self.session.transaction {
-                    Arc::make_mut(&mut transaction.deferred).push(check);
+                    Arc::make_mut(&mut transaction.deferred).push_back(check);
                 }
                 continue;
             }
@@ -190,7 +192,8 @@ impl World<'_> {
             let Some(transaction) = &mut self.session.transaction else { return Ok(()) };
             let asked = |check: &Deferred| which.is_none_or(|which| which.contains(&check.constraint()));
             let Some(at) = transaction.deferred.iter().position(asked) else { return Ok(()) };
-            let check = Arc::make_mut(&mut transaction.deferred).remove(at);
+            let check = Arc::make_mut(&mut transaction.deferred).remove(at).expect("it was found there");
+            self.check()?;
             self.run_check_and_more(&check)?;
         }
     }
@@ -550,10 +553,12 @@ impl World<'_> {
             }
             None => self.look_rows(table)?,
         };
-        let mut rows = Vec::new();
+        let (mut rows, mut known) = (Vec::new(), FxHashSet::default());
         for row in candidates {
+            // The key is gone already: a row that is to refer to it meanwhile waits.
+            self.check()?;
             self.looks_at_row(bound, row, &key.columns, LooksAt::OtherRow)?;
-            if !rows.contains(&row) && self.refers((parent, bound), key, row, values)? {
+            if self.refers((parent, bound), key, row, values)? && known.insert(row) {
                 rows.push(row);
             }
         }

@@ -139,7 +139,6 @@ impl World<'_> {
         let relation = self.relation(oid)?;
         let table = as_table(&relation)?;
         let column = &table.columns[position];
-        let rows = self.look_rows(table)?;
         if column.generation == Generation::Stored {
             let bound = self.bound_table(oid)?;
             let how = &bound.generated.iter().find(|(at, _)| *at == position).expect("it is generated").1;
@@ -151,12 +150,11 @@ impl World<'_> {
                 };
                 return self.rewrite(oid, |_| {}, fill);
             }
-            for row in rows {
-                let values = self.look_row(table, row)?;
-                let value = self.eval_over(how, &values)?;
-                self.init_cell(oid, row, position, value)?;
-            }
-            return Ok(());
+            return self.for_each_row(table, |world, row| {
+                let values = world.look_row(table, row)?;
+                let value = world.eval_over(how, &values)?;
+                world.init_cell(oid, row, position, value)
+            });
         }
         let default = self.column_defaults(oid, &others(table.columns.len(), position))?;
         match default.into_iter().next() {
@@ -168,15 +166,14 @@ impl World<'_> {
                     };
                     return self.rewrite(oid, |_| {}, fill);
                 }
-                for row in rows {
-                    let value = Run::new().eval(self, &expr, &Tuple::default())?;
-                    self.init_cell(oid, row, position, value)?;
-                }
-                Ok(())
+                self.for_each_row(table, |world, row| {
+                    let value = Run::new().eval(world, &expr, &Tuple::default())?;
+                    world.init_cell(oid, row, position, value)
+                })
             }
             Some((_, expr)) => {
                 let value = Run::new().eval(self, &expr, &Tuple::default())?;
-                if value.is_null() && column.not_null && !rows.is_empty() {
+                if value.is_null() && column.not_null && !self.look_rows(table)?.is_empty() {
                     return Err(self.contains_nulls(oid, position));
                 }
                 if self.db.options.granularity == crate::client::Granularity::Row {
@@ -194,7 +191,7 @@ impl World<'_> {
                     Ok(())
                 })
             }
-            None if column.not_null && !rows.is_empty() => Err(self.contains_nulls(oid, position)),
+            None if column.not_null && !self.look_rows(table)?.is_empty() => Err(self.contains_nulls(oid, position)),
             None => Ok(()),
         }
     }

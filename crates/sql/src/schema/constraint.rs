@@ -83,15 +83,15 @@ impl World<'_> {
     /// An error if a row violates a condition.
     fn check_rows(&mut self, relation: &Relation, name: &str, condition: &Expr) -> Result<()> {
         let table = as_table(relation)?;
-        for row in self.look_rows(table)? {
-            let values = self.look_row(table, row)?;
-            if matches!(self.eval_over(condition, &values)?, Datum::Bool(false)) {
+        self.for_each_row(table, |world, row| {
+            let values = world.look_row(table, row)?;
+            if matches!(world.eval_over(condition, &values)?, Datum::Bool(false)) {
                 let message =
                     format!("check constraint \"{name}\" of relation \"{}\" is violated by some row", relation.name);
                 return Err(SqlError::new(SqlState::CHECK_VIOLATION, message).constraint(name));
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// VALIDATE CONSTRAINT: the rows that were there before a NOT VALID constraint are checked.
@@ -105,9 +105,8 @@ impl World<'_> {
             }
         } else if let Some(key) = table.foreign_keys.iter().find(|key| &*key.name == name) {
             if !key.validated {
-                for row in self.look_rows(table)? {
-                    self.check_now(&Deferred::Child { table: oid, constraint: key.oid, row })?;
-                }
+                let check = |row| Deferred::Child { table: oid, constraint: key.oid, row };
+                self.for_each_row(table, |world, row| world.check_now(&check(row)))?;
             }
         } else {
             let message = format!("constraint \"{name}\" of relation \"{}\" does not exist", relation.name);
@@ -316,9 +315,8 @@ impl World<'_> {
         })?;
         if !new && !constraint.attributes.not_valid {
             let relation = self.relation(oid)?;
-            for row in self.look_rows(as_table(&relation)?)? {
-                self.check_now(&Deferred::Child { table: oid, constraint: constraint_oid, row })?;
-            }
+            let check = |row| Deferred::Child { table: oid, constraint: constraint_oid, row };
+            self.for_each_row(as_table(&relation)?, |world, row| world.check_now(&check(row)))?;
         }
         Ok(())
     }
@@ -367,13 +365,14 @@ impl World<'_> {
         let relation = self.relation(oid)?;
         let table = as_table(&relation)?;
         if check && !table.columns[position].not_null {
-            for row in self.look_rows(table)? {
-                if self.look_column(table, row, position)?.is_null() {
-                    let name = &table.columns[position].name;
-                    let message = format!("column \"{name}\" of relation \"{}\" contains null values", relation.name);
-                    return Err(SqlError::new(SqlState::NOT_NULL_VIOLATION, message));
+            self.for_each_row(table, |world, row| {
+                if !world.look_column(table, row, position)?.is_null() {
+                    return Ok(());
                 }
-            }
+                let name = &table.columns[position].name;
+                let message = format!("column \"{name}\" of relation \"{}\" contains null values", relation.name);
+                Err(SqlError::new(SqlState::NOT_NULL_VIOLATION, message))
+            })?;
         }
         self.change_table(oid, |table| {
             table.columns[position].not_null = true;

@@ -74,20 +74,21 @@ impl World<'_> {
                     );
                     return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
                 }
-                for row in self.look_rows(table)? {
-                    let value = self.look_column(table, row, position)?;
+                self.for_each_row(table, |world, row| {
+                    let value = world.look_column(table, row, position)?;
                     let about = |what: &str| {
                         format!("column \"{}\" of table \"{}\" contains {what}", column.name, relation.name)
                     };
                     if not_null && value.is_null() {
                         return Err(SqlError::new(SqlState::NOT_NULL_VIOLATION, about("null values")));
                     }
-                    let Some(condition) = &condition else { continue };
-                    if matches!(Run::new().eval_on(self, condition, &Tuple::default(), value)?, Datum::Bool(false)) {
+                    let Some(condition) = &condition else { return Ok(()) };
+                    if matches!(Run::new().eval_on(world, condition, &Tuple::default(), value)?, Datum::Bool(false)) {
                         let message = about("values that violate the new constraint");
                         return Err(SqlError::new(SqlState::CHECK_VIOLATION, message));
                     }
-                }
+                    Ok(())
+                })?;
             }
         }
         Ok(())

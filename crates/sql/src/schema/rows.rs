@@ -24,13 +24,11 @@ impl World<'_> {
     pub(super) fn build_index(&mut self, table: Oid, index: Oid) -> Result<()> {
         let bound = self.bound_table(table)?;
         let made = bound.indexes.iter().find(|made| made.oid == index).expect("the index was just made");
-        let rows = self.look_rows(bound.table())?;
         let mut seen = FxHashSet::default();
-        for row in rows {
-            let values = self.look_row(bound.table(), row)?;
-            self.build_entry(&bound, made, RowRef::seen(table, row), &values, &mut seen)?;
-        }
-        Ok(())
+        self.for_each_row(bound.table(), |world, row| {
+            let values = world.look_row(bound.table(), row)?;
+            world.build_entry(&bound, made, RowRef::seen(table, row), &values, &mut seen)
+        })
     }
 
     fn build_entry(
@@ -79,9 +77,10 @@ impl World<'_> {
         let before = self.relation(oid)?;
         let old = as_table(&before)?;
         let mut rows = Vec::new();
-        for row in self.look_rows(old)? {
-            rows.push(self.look_row(old, row)?);
-        }
+        self.for_each_row(old, |world, row| {
+            rows.push(world.look_row(old, row)?);
+            Ok(())
+        })?;
         let space = self.db.store.space();
         self.change_table(oid, |table| {
             change(table);

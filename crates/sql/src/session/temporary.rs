@@ -33,9 +33,9 @@ pub(crate) fn on_commit(world: &mut World<'_>) -> Result<()> {
             crate::catalog::OnCommit::PreserveRows => {}
             crate::catalog::OnCommit::DeleteRows => {
                 let bound = world.bound_table(relation.oid)?;
-                for row in world.look_rows(table)? {
-                    world.delete_row(&bound, crate::exec::RowRef::seen(relation.oid, row))?;
-                }
+                world.for_each_row(table, |world, row| {
+                    world.delete_row(&bound, crate::exec::RowRef::seen(relation.oid, row)).map(drop)
+                })?;
             }
             crate::catalog::OnCommit::Drop => world.change_catalog(|catalog| {
                 for index in &table.indexes {

@@ -1,5 +1,6 @@
 //! A connection's transaction: blocks, savepoints, commit and rollback, and at which level it runs.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -47,7 +48,7 @@ pub(crate) struct Transaction {
     pub(crate) catalog_base: Arc<Catalog>,
     pub(crate) savepoints: Vec<Savepoint>,
     /// What is checked at the end. Savepoints share it until it changes.
-    pub(crate) deferred: Arc<Vec<Deferred>>,
+    pub(crate) deferred: Arc<VecDeque<Deferred>>,
     /// SET CONSTRAINTS: by constraint, or for all (`None`), whether deferred.
     pub(crate) constraint_modes: Vec<(Option<Oid>, bool)>,
     pub(crate) settings_before: Arc<Settings>,
@@ -73,7 +74,7 @@ pub(crate) struct Savepoint {
     pub(crate) locks: LockMark,
     pub(crate) catalog: Option<Arc<Catalog>>,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) deferred: Arc<Vec<Deferred>>,
+    pub(crate) deferred: Arc<VecDeque<Deferred>>,
     pub(crate) constraint_modes: Vec<(Option<Oid>, bool)>,
     pub(crate) notifications: usize,
     /// READ ONLY as it was: what SET TRANSACTION says after the savepoint ends with it.

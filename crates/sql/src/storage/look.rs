@@ -145,14 +145,29 @@ impl World<'_> {
 
     /// The rows of a table that are really there.
     pub(crate) fn look_rows(&mut self, table: &Table) -> Result<Vec<u32>> {
+        let mut rows = Vec::new();
+        self.for_each_row(table, |_, row| {
+            rows.push(row);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Does something with each row of a table that is really there. Between two rows other statements go on, which cannot
+    /// change the table: its lock is held.
+    pub(crate) fn for_each_row(
+        &mut self,
+        table: &Table,
+        mut act: impl FnMut(&mut Self, u32) -> Result<()>,
+    ) -> Result<()> {
         let everything = (std::ops::Bound::Unbounded, std::ops::Bound::Unbounded);
         let keys: Vec<Key> = self.db.store.range(table.space, everything.0, everything.1).collect();
-        let mut rows = Vec::new();
         for key in keys {
+            self.check()?;
             if self.look(key.0)?.is_some() {
-                rows.push(key.0);
+                act(self, key.0)?;
             }
         }
-        Ok(rows)
+        Ok(())
     }
 }
