@@ -22,4 +22,4 @@ pub mod plan;
 pub mod system;
 pub mod types;
 
-pub(crate) use skew_syntax::{budget, error, parse};
+pub(crate) use skew_syntax::{budget, error, parse, sort};

@@ -15,6 +15,9 @@ use crate::error::{Result, SqlError, SqlState};
 /// Units of work between two looks at the clock. A unit is a few nanoseconds: a byte copied, a character matched.
 const WORK_BETWEEN_LOOKS: usize = 20_000;
 
+/// What it takes to copy a small thing into memory that was not used before.
+const THING_WORK: usize = 10;
+
 /// The stack that threads have by default.
 const DEFAULT_STACK_BYTES: usize = 2 << 20;
 
@@ -175,11 +178,20 @@ pub fn step(work: usize) -> Result<()> {
         WORK_LEFT.set(left - work);
         return Ok(());
     }
-    // What is over stays over: nothing is left until the next statement.
+    look()
+}
+
+/// Looks whether the statement is to stop. What is over stays over: nothing is left until the next statement, and a caller
+/// that makes something else of the error does not hide it from [`verdict`].
+#[cold]
+fn look() -> Result<()> {
     WORK_LEFT.set(0);
-    check()?;
-    WORK_LEFT.set(WORK_BETWEEN_LOOKS);
-    Ok(())
+    let result = check();
+    match result {
+        Ok(()) => WORK_LEFT.set(WORK_BETWEEN_LOOKS),
+        Err(_) => GAVE_UP.set(true),
+    }
+    result
 }
 
 /// Counts work where an error cannot be given back: whether the statement is to stop. The caller then returns at once,
@@ -187,11 +199,29 @@ pub fn step(work: usize) -> Result<()> {
 #[inline]
 #[must_use]
 pub fn is_over(work: usize) -> bool {
-    let is_over = step(work).is_err();
-    if is_over {
-        GAVE_UP.set(true);
+    step(work).is_err()
+}
+
+/// Makes a long list of small things.
+pub fn collect<T>(things: impl Iterator<Item = T>) -> Result<Vec<T>> {
+    let mut list = Vec::with_capacity(things.size_hint().0);
+    for thing in things {
+        step(THING_WORK)?;
+        list.push(thing);
     }
-    is_over
+    Ok(list)
+}
+
+/// Where the first thing is that is looked for, in a long list of small things.
+pub fn position<T>(things: &[T], is_sought: impl Fn(&T) -> bool) -> Result<Option<usize>> {
+    for (at, piece) in things.chunks(WORK_BETWEEN_LOOKS).enumerate() {
+        if let Some(place) = piece.iter().position(&is_sought) {
+            step(place)?;
+            return Ok(Some(at * WORK_BETWEEN_LOOKS + place));
+        }
+        step(piece.len())?;
+    }
+    Ok(None)
 }
 
 /// The same for an error that cannot be given back here: the statement ends with it at the next [`verdict`].

@@ -3,8 +3,10 @@
 //! In reading order:
 //! - [`error`]: what goes wrong, with its SQLSTATE
 //! - [`budget`]: what a statement is allowed to use: time, memory, stack
+//! - [`sort`]: sorting that ends when its statement does
 //! - [`parse`]: text → syntax tree, which prints as SQL again
 
 pub mod budget;
 pub mod error;
 pub mod parse;
+pub mod sort;

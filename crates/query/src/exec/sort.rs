@@ -11,6 +11,9 @@ use crate::ir::SortKey;
 /// Fewer tuples than this are not worth cutting down.
 const LEAST_TO_CUT: usize = 512;
 
+/// Sorting so many is worth giving the database up for.
+const MANY: usize = 2_000;
+
 pub(crate) struct Sort<'p> {
     input: Node<'p>,
     keys: &'p [SortKey],
@@ -47,12 +50,22 @@ impl<'p> Sort<'p> {
             self.bytes += bytes;
             tuples.push(&key, tuple);
             if tuples.len() >= most {
-                tuples.cut(self.bound.unwrap_or(usize::MAX));
+                tuples.cut(self.bound.unwrap_or(usize::MAX))?;
                 run.release(&mut self.bytes);
             }
         }
         Ok(tuples)
     }
+}
+
+/// Does something with so many things that are the statement's own; other statements go on meanwhile if there are many.
+pub(crate) fn meanwhile<T>(cx: &mut dyn Context, things: usize, act: impl FnOnce() -> T) -> T {
+    if things >= MANY {
+        cx.let_others_go_on();
+    }
+    let done = act();
+    cx.go_on();
+    done
 }
 
 /// The bytes that sort a tuple.
@@ -75,7 +88,9 @@ impl<'p> Operator<'p> for Sort<'p> {
     fn next(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Option<Tuple>> {
         if self.sorted.is_none() {
             let most = self.bound.unwrap_or(usize::MAX);
-            self.sorted = Some(Box::new(self.sort(run, cx)?.into_sorted().take(most)));
+            let tuples = self.sort(run, cx)?;
+            let sorted = meanwhile(cx, tuples.len(), || tuples.into_sorted())?;
+            self.sorted = Some(Box::new(sorted.take(most)));
         }
         let sorted = self.sorted.as_mut().expect("sorted just now");
         Ok(sorted.next())

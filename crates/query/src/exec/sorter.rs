@@ -1,6 +1,8 @@
 //! Things in the order of their keys: stable, without moving the things while it sorts.
 
+use crate::error::Result;
 use crate::exec::key_table::{first_bytes, rest_of};
+use crate::sort::sort_by;
 
 /// Things to be sorted by keys whose bytes are in order (see [`crate::exec::keys`]).
 pub(crate) struct Sorter<T> {
@@ -45,8 +47,8 @@ impl<T> Sorter<T> {
     }
 
     /// Keeps the first `most` of them.
-    pub(crate) fn cut(&mut self, most: usize) {
-        self.sort();
+    pub(crate) fn cut(&mut self, most: usize) -> Result<()> {
+        self.sort()?;
         self.entries.truncate(most);
         let (old_bytes, mut old_items) = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.items));
         for entry in &mut self.entries {
@@ -57,24 +59,26 @@ impl<T> Sorter<T> {
             entry.item = u32::try_from(self.items.len()).expect("fewer than before");
             self.items.push(item);
         }
+        Ok(())
     }
 
     /// All of them in order.
-    pub(crate) fn into_sorted(mut self) -> impl Iterator<Item = T> {
-        self.sort();
+    pub(crate) fn into_sorted(mut self) -> Result<impl Iterator<Item = T>> {
+        self.sort()?;
         let mut items = self.items;
-        self.entries.into_iter().map(move |entry| items[entry.item as usize].take().expect("each is given once"))
+        Ok(self.entries.into_iter().map(move |entry| items[entry.item as usize].take().expect("each is given once")))
     }
 
-    fn sort(&mut self) {
+    fn sort(&mut self) -> Result<()> {
         let bytes = &self.bytes;
         let rest = |entry: &Entry| &bytes[entry.start..entry.start + entry.length as usize];
-        self.entries.sort_unstable_by(|left, right| {
+        let compare = |left: &Entry, right: &Entry| {
             let order = left.first.cmp(&right.first);
-            let order =
-                order.then_with(|| if left.length | right.length == 0 { order } else { rest(left).cmp(rest(right)) });
-            order.then(left.item.cmp(&right.item))
-        });
+            order.then_with(|| if left.length | right.length == 0 { order } else { rest(left).cmp(rest(right)) })
+        };
+        let entries = std::mem::take(&mut self.entries);
+        self.entries = sort_by(entries, |entry| entry.length as usize, compare)?;
+        Ok(())
     }
 }
 
@@ -85,9 +89,9 @@ mod tests {
     fn sorted(keys: &[&str], most: usize) -> Vec<usize> {
         let mut sorter = Sorter::default();
         keys.iter().enumerate().for_each(|(number, key)| sorter.push(key.as_bytes(), number));
-        sorter.cut(most);
+        sorter.cut(most).expect("there is time");
         assert_eq!(sorter.len(), most.min(keys.len()));
-        sorter.into_sorted().collect()
+        sorter.into_sorted().expect("there is time").collect()
     }
 
     #[test]

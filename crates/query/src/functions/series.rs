@@ -1,5 +1,6 @@
 //! generate_series of numbers. Series of timestamps are with the functions of dates and times.
 
+use crate::budget;
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::args::{Args, invalid_parameter};
 use crate::functions::define::set;
@@ -23,8 +24,12 @@ type Rows = Vec<Vec<Datum>>;
 /// The longest series: all of its rows are made at once.
 pub(super) const LONGEST: usize = 10_000_000;
 
-/// Refuses series that would fill the memory.
+/// What it takes to make a row, in units of [`crate::budget`].
+const ROW_WORK: usize = 20;
+
+/// Refuses series that would fill the memory, and those of a statement that is to stop.
 pub(super) fn within_memory(rows: usize) -> Result<()> {
+    budget::step(ROW_WORK)?;
     if rows > LONGEST {
         let message = format!("a series of more than {LONGEST} rows is not supported by Skew");
         return Err(SqlError::new(SqlState::OUT_OF_MEMORY, message));
@@ -50,8 +55,11 @@ fn integers(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Rows> {
     }
     let inside = |value: &i64| if step > 0 { *value <= last } else { *value >= last };
     let values = std::iter::successors(Some(first), |value| value.checked_add(step)).take_while(inside);
-    let rows: Rows = values.take(LONGEST + 1).map(|value| vec![Datum::Int(value)]).collect();
-    within_memory(rows.len())?;
+    let mut rows = Vec::new();
+    for value in values {
+        rows.push(vec![Datum::Int(value)]);
+        within_memory(rows.len())?;
+    }
     Ok(rows)
 }
 

@@ -181,6 +181,9 @@ impl Conversation {
         let most = usize::try_from(max_rows).ok().filter(|&most| most > 0).unwrap_or(usize::MAX);
         let mut count = 0;
         for row in rows.by_ref().take(most) {
+            if count % values::ROWS_BETWEEN_LOOKS == 0 {
+                self.connection.must_go_on()?;
+            }
             let formats = &portal.formats;
             let format = |at: usize| formats.get(at).copied().unwrap_or_default();
             values::row(&mut self.connection, &mut self.out, columns, &row, format)?;

@@ -56,7 +56,6 @@ impl Conversation {
     fn run_statement(&mut self, sql: &str, is_last: bool) -> Result<Next> {
         let statement = self.connection.prepare_once(sql)?;
         self.turn();
-        // What is left to do is to show values as text, which does not fail.
         let outcome = self.perform(&statement, &[], if is_last { Then::Sync } else { Then::Other })?;
         self.tell_messages();
         let tag = match outcome {
@@ -67,7 +66,10 @@ impl Conversation {
             Outcome::Done(tag) => tag,
             Outcome::Rows { columns, rows, tag } => {
                 values::describe(&mut self.out, &self.connection, &columns, &[]);
-                for row in &rows {
+                for (number, row) in rows.iter().enumerate() {
+                    if number % values::ROWS_BETWEEN_LOOKS == 0 {
+                        self.connection.must_go_on()?;
+                    }
                     values::row(&mut self.connection, &mut self.out, &columns, row, |_| Format::Text)?;
                     self.spill();
                 }

@@ -65,6 +65,9 @@ pub(crate) fn row(
     written
 }
 
+/// How many rows are handed out until the next look whether the statement was cancelled or is late.
+pub(crate) const ROWS_BETWEEN_LOOKS: usize = 128;
+
 /// A tag counts the rows that were handed out: `SELECT` is `SELECT 2`, and `INSERT 0 3` of which one was left is
 /// `INSERT 0 1`.
 pub(crate) fn tag(tag: &str, rows: usize) -> String {

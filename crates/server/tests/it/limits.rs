@@ -211,6 +211,15 @@ fn long_computations_end_at_the_timeout() {
         "SELECT count(*) FROM generate_series(1, 1000000) a JOIN generate_series(1, 1000000) b ON a % 1000 = b % 1000"
             .to_owned(),
         "SELECT array_position(array_agg(a), -1) FROM generate_series(1, 3000000) a".to_owned(),
+        "SELECT count(*) FROM generate_series(timestamp 'infinity', '1970-01-01', interval '-9223372036854775807 microseconds')".to_owned(),
+        "SELECT to_char(interval '1 day', repeat('x ', 3000000))".to_owned(),
+        "SELECT to_char(1, repeat('9', 3000000))".to_owned(),
+        "SELECT ('[' || repeat('1,', 5000000) || '1]')::jsonb".to_owned(),
+        "SELECT ('[' || repeat('1,', 5000000) || '1]')::json".to_owned(),
+        "SELECT jsonb_path_query(('[' || repeat('1,', 3000) || '1]')::jsonb, '$[*] ? (exists($[*] ? (@ == 2)))')".to_owned(),
+        "DO $$ DECLARE t text[] := '{a,b}'; BEGIN LOOP t := t || t; END LOOP; END $$".to_owned(),
+        "SELECT 1 FROM (SELECT array_agg(a) AS a FROM generate_series(1, 20000) a) s WHERE a @> ARRAY(SELECT -unnest(a))"
+            .to_owned(),
     ];
     for sql in &statements {
         let began = Instant::now();

@@ -14,6 +14,7 @@ mod isolation;
 mod limits;
 mod load;
 mod locks;
+mod others;
 mod protocol;
 mod psql;
 mod raw;

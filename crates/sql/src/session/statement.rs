@@ -22,6 +22,9 @@ use crate::storage::locks::{Duration, Mode, Resource, TableMode};
 use crate::storage::world::Catalogued;
 use crate::types::Datum;
 
+/// Results of so many rows are handed out at once.
+const SHORT_RESULT_ROWS: usize = 500;
+
 impl Connection {
     /// Runs a statement. Outside of a transaction block it opens the implicit transaction, which [`Connection::sync`]
     /// ends. After an error the transaction has failed until it is rolled back.
@@ -57,7 +60,7 @@ impl Connection {
                 Ok(Outcome::CopyIn { columns, binary })
             }
             Ok(outcome) => {
-                if then == Then::Sync && world.ends_quietly() {
+                if then == Then::Sync && world.ends_quietly() && !is_long(&outcome) {
                     self.ended = Some(world.commit().map(drop));
                 }
                 world.active(&statement.sql, false);
@@ -92,6 +95,15 @@ impl Connection {
         committed.map(drop)
     }
 
+    /// While rows are handed out: an error if the statement was cancelled or is late, and has not been committed.
+    pub fn must_go_on(&self) -> Result<()> {
+        if self.ended.is_some() {
+            return Ok(());
+        }
+        let _active = budget::begin(self.session.grant());
+        budget::check()
+    }
+
     /// The client's statement failed outside of [`Connection::execute`] (a parameter that could not be read, …): its
     /// transaction has failed as if it had failed there.
     pub fn fail(&mut self) {
@@ -100,6 +112,11 @@ impl Connection {
         let mut state = inner.hold();
         self.session.fail(&mut state);
     }
+}
+
+/// Whether handing out its rows takes so long that the statement is possibly stopped meanwhile: then it commits after that.
+fn is_long(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Rows { rows, .. } if rows.len() > SHORT_RESULT_ROWS)
 }
 
 /// What comes after a statement.

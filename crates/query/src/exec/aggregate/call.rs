@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use crate::error::Result;
 use crate::exec::keys;
 use crate::exec::run::{datum_weight, internal};
+use crate::exec::sort::meanwhile;
 use crate::exec::{Context, Run, Tuple};
 use crate::functions::{Accumulator, Body, Function, Site};
 use crate::ir::{AggregateCall, Expr};
+use crate::sort::sort_by;
 use crate::types::{Datum, Typed};
 
 /// The state of an aggregate.
@@ -140,8 +142,10 @@ impl CallState {
     pub(super) fn finish(self, maker: &Maker, run: &mut Run<'_>, cx: &mut dyn Context) -> Result<Datum> {
         let sorted: Box<dyn Iterator<Item = Vec<Datum>>> = match self {
             CallState::Fed(accumulator) => return accumulator.finish(cx),
-            CallState::Ordered(mut all) => {
-                all.sort_by(|(left, _), (right, _)| left.cmp(right));
+            CallState::Ordered(all) => {
+                let many = all.len();
+                let sort = || sort_by(all, |(key, _)| key.len(), |(left, _), (right, _)| left.cmp(right));
+                let all = meanwhile(cx, many, sort)?;
                 Box::new(all.into_iter().map(|(_, args)| args))
             }
             CallState::Distinct(all) => Box::new(all.into_values()),

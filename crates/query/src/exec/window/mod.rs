@@ -11,10 +11,11 @@ use crate::error::Result;
 use crate::exec::keys;
 use crate::exec::operator::{Node, Operator};
 use crate::exec::run::{datum_weight, weight};
-use crate::exec::sort::sort_key;
+use crate::exec::sort::{meanwhile, sort_key};
 use crate::exec::window::partition::Partition;
 use crate::exec::{Context, Run, Slot, Tuple};
 use crate::ir::WindowCall;
+use crate::sort::sort_by;
 use crate::types::Datum;
 
 pub(crate) struct Window<'p> {
@@ -89,7 +90,11 @@ fn sorted<'p>(
         sort_key(&mut key, &window.order, &item.tuple, run, cx)?;
         keyed.push((Key { partition, order: key.as_slice().into() }, item));
     }
-    keyed.sort_by(|(left, _), (right, _)| (&left.partition, &left.order).cmp(&(&right.partition, &right.order)));
+    let weight = |(key, _): &(Key, Item)| key.partition.len() + key.order.len();
+    let compare = |(left, _): &(Key, Item), (right, _): &(Key, Item)| {
+        (&left.partition, &left.order).cmp(&(&right.partition, &right.order))
+    };
+    let keyed = meanwhile(cx, keyed.len(), || sort_by(keyed, weight, compare))?;
     Ok(keyed.into_iter().unzip())
 }
 

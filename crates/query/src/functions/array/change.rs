@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::budget;
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::args::{Args, out_of_range};
 use crate::functions::array::same;
@@ -58,18 +59,17 @@ fn concatenate(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
         return Ok(args[0].clone());
     }
     let incompatible = |detail: &str| subscript_error("cannot concatenate incompatible arrays").detail(detail);
-    let lengths = |dimensions: &[(usize, i32)]| dimensions.iter().map(|(length, _)| *length).collect::<Vec<_>>();
     let (many, more) = (left.dimensions.as_slice(), right.dimensions.as_slice());
     let mut dimensions;
     if many.len() == more.len() {
-        if lengths(&many[1..]) != lengths(&more[1..]) {
+        if many[1..] != more[1..] {
             return Err(incompatible("Arrays with differing element dimensions are not compatible for concatenation."));
         }
         dimensions = many.to_vec();
         dimensions[0].0 += more[0].0;
     } else if many.len() + 1 == more.len() || many.len() == more.len() + 1 {
         let (outer, inner) = if many.len() > more.len() { (many, more) } else { (more, many) };
-        if lengths(&outer[1..]) != lengths(inner) {
+        if outer[1..] != *inner {
             return Err(incompatible("Arrays with differing dimensions are not compatible for concatenation."));
         }
         dimensions = outer.to_vec();
@@ -79,7 +79,8 @@ fn concatenate(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
             format!("Arrays of {} and {} dimensions are not compatible for concatenation.", many.len(), more.len());
         return Err(incompatible(&detail));
     }
-    value(left.element, dimensions, left.items.iter().chain(&right.items).cloned().collect())
+    fits((left.items.len() + right.items.len()) * size_of::<Datum>())?;
+    value(left.element, dimensions, budget::collect(left.items.iter().chain(&right.items).cloned())?)
 }
 
 /// The array that something is added to; NULL is an empty one.
@@ -87,7 +88,7 @@ fn one_dimension(datum: &Datum, element: T) -> Result<(Vec<Datum>, i32, T)> {
     match datum {
         Datum::Array(array) => match array.dimensions.as_slice() {
             [] => Ok((Vec::new(), 1, array.element)),
-            [(_, low)] => Ok((array.items.clone(), *low, array.element)),
+            [(_, low)] => Ok((budget::collect(array.items.iter().cloned())?, *low, array.element)),
             _ => Err(SqlError::new(SqlState::DATA_EXCEPTION, "argument must be empty or one-dimensional array")),
         },
         _ => Ok((Vec::new(), 1, element)),
@@ -119,7 +120,8 @@ fn remove(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
         ));
     }
     let low = array.dimensions.first().map_or(1, |(_, low)| *low);
-    let kept: Vec<Datum> = array.items.iter().filter(|item| !same(item, args.at(1), array.element)).cloned().collect();
+    let kept = array.items.iter().filter(|item| !same(item, args.at(1), array.element));
+    let kept = budget::collect(kept.cloned())?;
     value(array.element, vec![(kept.len(), low)], kept)
 }
 
@@ -129,7 +131,7 @@ fn replace(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     }
     let array = args.array(0)?;
     let replaced = |item: &Datum| if same(item, args.at(1), array.element) { args.at(2) } else { item }.clone();
-    value(array.element, array.dimensions.clone(), array.items.iter().map(replaced).collect())
+    value(array.element, array.dimensions.clone(), budget::collect(array.items.iter().map(replaced))?)
 }
 
 /// The numbers of an array of lengths or bounds.
@@ -179,7 +181,7 @@ fn fill(_: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datum> {
     }
     fits(count.saturating_mul(args.at(0).weight()))?;
     let dimensions = lengths.iter().zip(&lows).map(|(length, low)| (*length as usize, *low as i32)).collect();
-    value(site.args[0].ty, dimensions, vec![args.at(0).clone(); count])
+    value(site.args[0].ty, dimensions, budget::collect(std::iter::repeat_n(args.at(0), count).cloned())?)
 }
 
 fn trim(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
@@ -197,5 +199,5 @@ fn trim(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     dimensions[0].0 = length - count;
     // A slice counts from one.
     dimensions.iter_mut().for_each(|(_, low)| *low = 1);
-    value(array.element, dimensions, array.items[..(length - count) * width].to_vec())
+    value(array.element, dimensions, budget::collect(array.items[..(length - count) * width].iter().cloned())?)
 }

@@ -1,5 +1,6 @@
 //! What is in an array, and how it is shaped.
 
+use crate::budget;
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::args::Args;
 use crate::functions::array::same;
@@ -145,7 +146,7 @@ fn width_bucket(_: &mut dyn Env, args: &[Datum], site: &Site<'_>) -> Result<Datu
 }
 
 fn unnest(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Vec<Vec<Datum>>> {
-    Ok(args.array(0)?.items.iter().map(|item| vec![item.clone()]).collect())
+    budget::collect(args.array(0)?.items.iter().map(|item| vec![item.clone()]))
 }
 
 fn subscripts(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Vec<Vec<Datum>>> {

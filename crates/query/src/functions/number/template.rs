@@ -1,6 +1,10 @@
 //! Templates of numbers.
 
+use crate::budget;
 use crate::error::{Result, SqlError, SqlState};
+
+/// What it takes to find out what a template goes on with, in units of [`crate::budget`].
+const ITEM_WORK: usize = 50;
 
 /// What stands at a place of a template.
 #[derive(Clone, PartialEq, Debug)]
@@ -62,7 +66,7 @@ pub(super) struct Template {
 }
 
 /// The keywords, longest first.
-const KEYWORDS: &[&str] = &["EEEE", "FM", "MI", "PL", "PR", "RN", "SG", "TH", "B", "D", "G", "L", "S", "V"];
+const KEYWORDS: &[&str] = &["EEEE", "FM", "MI", "PL", "PR", "RN", "SG", "TH", "B", "C", "D", "G", "L", "S", "V"];
 
 fn error(message: &str) -> SqlError {
     SqlError::new(SqlState::SYNTAX_ERROR, message)
@@ -89,6 +93,7 @@ impl Template {
         let mut shifting = false;
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
+            budget::step(ITEM_WORK)?;
             if c == '"' {
                 rest = template.quoted(&rest[1..]);
                 continue;
@@ -169,7 +174,7 @@ impl Template {
     fn keyword(&mut self, keyword: &str, lower: bool, shifting: &mut bool) -> Result<()> {
         match keyword {
             "FM" => self.fill = true,
-            "B" => {}
+            "B" | "C" => {}
             "D" => return self.point(),
             "G" => self.items.push(Item::Group),
             "L" => self.items.push(Item::Currency),

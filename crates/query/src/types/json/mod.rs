@@ -11,6 +11,7 @@ mod show;
 use std::sync::Arc;
 
 use crate::error::{Result, SqlError, SqlState};
+use crate::sort::sort_by;
 use crate::types::numeric::Numeric;
 use crate::types::scalar::integer;
 use crate::types::{Datum, Type};
@@ -19,6 +20,9 @@ pub use show::quote;
 
 /// How deep values may be nested: deeper ones would exhaust the stack.
 pub(crate) const MAX_DEPTH: usize = 1024;
+
+/// What it takes to read or write a value, in units of [`crate::budget`], beside its bytes.
+const VALUE_WORK: usize = 20;
 
 /// A JSON value. The keys of an object are in jsonb's order, each once.
 #[derive(Clone, Debug)]
@@ -91,9 +95,10 @@ impl Json {
     }
 
     /// An object. Keys are sorted, and the last of equal keys stays.
-    pub fn object(mut entries: Vec<(String, Json)>) -> Json {
+    pub fn object(entries: Vec<(String, Json)>) -> Json {
         // The sort is stable, so the last of equal keys is the last of its run.
-        entries.sort_by(|left, right| order::compare_keys(&left.0, &right.0));
+        let compare = |left: &(String, Json), right: &(String, Json)| order::compare_keys(&left.0, &right.0);
+        let Ok(entries) = sort_by(entries, |(key, _)| key.len(), compare) else { return Json::Null };
         let mut unique: Vec<(String, Json)> = Vec::with_capacity(entries.len());
         for entry in entries {
             match unique.last_mut() {

@@ -1,6 +1,7 @@
 //! Text → JSON values, with PostgreSQL's complaints about text that is none.
 
-use super::{Json, MAX_DEPTH};
+use super::{Json, MAX_DEPTH, VALUE_WORK};
+use crate::budget;
 use crate::error::{Result, SqlError, SqlState};
 use crate::types::numeric::Numeric;
 
@@ -63,6 +64,7 @@ impl<'a> Parser<'a> {
 
     /// What the value here begins with, or the error that says what was expected.
     pub fn start(&mut self, expected: &str) -> Result<Start> {
+        budget::step(VALUE_WORK)?;
         match self.peek() {
             Some(b'{') => Ok(Start::Object),
             Some(b'[') => Ok(Start::Array),
@@ -186,11 +188,12 @@ impl<'a> Parser<'a> {
         self.at += 1;
         let mut value = String::new();
         loop {
-            let rest = &self.text[self.at..];
-            let plain = rest.bytes().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)).count();
-            value.push_str(&rest[..plain]);
+            let bytes = &self.text.as_bytes()[self.at..];
+            let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+            let plain = budget::position(bytes, ends)?.unwrap_or(bytes.len());
+            value.push_str(&self.text[self.at..self.at + plain]);
             self.at += plain;
-            match rest.as_bytes().get(plain) {
+            match bytes.get(plain) {
                 None => {
                     let token = &self.text[start..];
                     return Err(self.fail(format!("Token \"{token}\" is invalid."), self.text.len()));

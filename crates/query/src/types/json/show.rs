@@ -2,11 +2,15 @@
 
 use std::fmt::{self, Write};
 
-use super::Json;
+use super::{Json, VALUE_WORK};
+use crate::budget;
 
 impl fmt::Display for Json {
     /// As jsonb is shown: a space after each colon and comma.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if budget::is_over(VALUE_WORK) {
+            return Ok(());
+        }
         match self {
             Json::Null => f.write_str("null"),
             Json::Bool(value) => write!(f, "{value}"),
@@ -50,6 +54,9 @@ impl Json {
             out.push('\n');
             out.extend(std::iter::repeat_n("    ", depth));
         };
+        if budget::is_over(VALUE_WORK) {
+            return;
+        }
         match self {
             Json::Array(items) => {
                 out.push('[');

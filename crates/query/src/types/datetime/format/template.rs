@@ -1,5 +1,10 @@
 //! Templates: which fields they have, in which form, and what stands between them.
 
+use crate::budget;
+
+/// What it takes to find out what a template goes on with, in units of [`crate::budget`].
+const PIECE_WORK: usize = 100;
+
 /// A field of a template.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(clippy::upper_case_acronyms)]
@@ -114,7 +119,7 @@ pub(super) enum Piece {
 pub(super) fn parse(template: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut rest = template;
-    while !rest.is_empty() {
+    while !rest.is_empty() && !budget::is_over(PIECE_WORK) {
         let mut fill = false;
         if let Some(after) = rest.strip_prefix("FM").or_else(|| rest.strip_prefix("fm")) {
             fill = true;

@@ -3,9 +3,11 @@
 //! In lax mode what is not there is nothing, arrays are taken apart where an object is wanted, and a single value is an array
 //! of one where an array is wanted. In strict mode all of these are errors; inside of a condition an error makes it unknown.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::{Arithmetic, Compare, Expr, Method, Path, Step};
+use crate::budget;
 use crate::error::{Result, SqlError, SqlState};
 use crate::types::json::Json;
 use crate::types::numeric::Numeric;
@@ -40,6 +42,12 @@ fn is_structural(error: &SqlError) -> bool {
 /// True, false, or unknown.
 type Truth = Option<bool>;
 
+/// What a path finds: most items are parts of the value, and are not copied before the end.
+type Item<'s> = Cow<'s, Json>;
+
+/// What it takes to look at an item, in units of [`crate::budget`].
+const ITEM_WORK: usize = 20;
+
 /// What `@` and `last` are.
 #[derive(Clone, Copy)]
 struct Scope<'a> {
@@ -59,7 +67,8 @@ impl<'a> Run<'a> {
             return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, "\"vars\" argument is not an object")
                 .detail("Jsonpath parameters should be encoded as key-value pairs of \"vars\" object."));
         }
-        self.items(&self.path.root, Scope { current: self.root, last: -1 })
+        let found = self.items(&self.path.root, Scope { current: self.root, last: -1 })?;
+        found.into_iter().map(|item| budget::step(ITEM_WORK).map(|()| item.into_owned())).collect()
     }
 
     /// Whether it finds any.
@@ -80,14 +89,14 @@ impl<'a> Run<'a> {
         !self.path.strict
     }
 
-    fn items(&self, expr: &Expr, scope: Scope<'_>) -> Result<Vec<Json>> {
+    fn items<'s>(&'s self, expr: &'s Expr, scope: Scope<'s>) -> Result<Vec<Item<'s>>> {
         Ok(match expr {
-            Expr::Root => vec![self.root.clone()],
-            Expr::Current => vec![scope.current.clone()],
-            Expr::Last => vec![Json::number(scope.last)],
-            Expr::Literal(json) => vec![json.clone()],
+            Expr::Root => vec![Cow::Borrowed(self.root)],
+            Expr::Current => vec![Cow::Borrowed(scope.current)],
+            Expr::Last => vec![Cow::Owned(Json::number(scope.last))],
+            Expr::Literal(json) => vec![Cow::Borrowed(json)],
             Expr::Variable(name) => match self.variables.field(name) {
-                Some(value) => vec![value.clone()],
+                Some(value) => vec![Cow::Borrowed(value)],
                 None => {
                     return Err(SqlError::new(
                         SqlState::UNDEFINED_OBJECT,
@@ -100,18 +109,29 @@ impl<'a> Run<'a> {
                 // After `.**` there are items of all forms: those that the step does not fit are passed over.
                 let forgives = self.path.strict && goes_through_depths(from);
                 for item in self.items(from, scope)? {
-                    match self.step(&item, step, scope, &mut found) {
+                    let done = match item {
+                        Cow::Borrowed(item) => self.step(item, step, scope, &mut found),
+                        Cow::Owned(item) => {
+                            let mut parts = Vec::new();
+                            let done = self.step(&item, step, scope, &mut parts);
+                            found.extend(parts.into_iter().map(|part| Cow::Owned(part.into_owned())));
+                            done
+                        }
+                    };
+                    match done {
                         Err(error) if forgives && is_structural(&error) => {}
                         done => done?,
                     }
                 }
                 found
             }
-            Expr::Arithmetic(operator, operands) => vec![self.arithmetic(*operator, operands, scope)?],
+            Expr::Arithmetic(operator, operands) => {
+                vec![Cow::Owned(self.arithmetic(*operator, operands, scope)?)]
+            }
             Expr::Sign(minus, operand) => {
-                let sign = |item: Json| match item {
-                    Json::Number(number) if *minus => Ok(Json::Number(number.negate())),
-                    Json::Number(number) => Ok(Json::Number(number)),
+                let sign = |item: Item<'s>| match &*item {
+                    Json::Number(number) if *minus => Ok(Cow::Owned(Json::Number(number.negate()))),
+                    Json::Number(_) => Ok(item),
                     _ => {
                         let symbol = if *minus { '-' } else { '+' };
                         let message = format!("operand of unary jsonpath operator {symbol} is not a numeric value");
@@ -120,30 +140,37 @@ impl<'a> Run<'a> {
                 };
                 self.unwrapped(operand, scope)?.into_iter().map(sign).collect::<Result<_>>()?
             }
-            condition => vec![match self.truth(condition, scope)? {
+            condition => vec![Cow::Owned(match self.truth(condition, scope)? {
                 Some(value) => Json::Bool(value),
                 None => Json::Null,
-            }],
+            })],
         })
     }
 
     /// Items, arrays taken apart in lax mode.
-    fn unwrapped(&self, expr: &Expr, scope: Scope<'_>) -> Result<Vec<Json>> {
+    fn unwrapped<'s>(&'s self, expr: &'s Expr, scope: Scope<'s>) -> Result<Vec<Item<'s>>> {
         let items = self.items(expr, scope)?;
         if !self.lax() {
             return Ok(items);
         }
-        let apart = |item| match item {
-            Json::Array(items) => items,
-            single => vec![single],
-        };
-        Ok(items.into_iter().flat_map(apart).collect())
+        let mut apart = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                Cow::Borrowed(Json::Array(items)) => {
+                    budget::step(items.len())?;
+                    apart.extend(items.iter().map(Cow::Borrowed));
+                }
+                Cow::Owned(Json::Array(items)) => apart.extend(items.into_iter().map(Cow::Owned)),
+                single => apart.push(single),
+            }
+        }
+        Ok(apart)
     }
 
-    fn arithmetic(&self, operator: Arithmetic, operands: &[Expr; 2], scope: Scope<'_>) -> Result<Json> {
-        let single = |expr: &Expr, side: &str| -> Result<Numeric> {
-            match &self.unwrapped(expr, scope)?[..] {
-                [Json::Number(number)] => Ok(number.clone()),
+    fn arithmetic<'s>(&'s self, operator: Arithmetic, operands: &'s [Expr; 2], scope: Scope<'s>) -> Result<Json> {
+        let number = |expr: &'s Expr, side: &str| -> Result<Numeric> {
+            match single(&self.unwrapped(expr, scope)?) {
+                Some(Json::Number(number)) => Ok(number.clone()),
                 _ => {
                     let symbol = operator.symbol();
                     let message = format!("{side} operand of jsonpath operator {symbol} is not a single numeric value");
@@ -151,7 +178,7 @@ impl<'a> Run<'a> {
                 }
             }
         };
-        let (left, right) = (single(&operands[0], "left")?, single(&operands[1], "right")?);
+        let (left, right) = (number(&operands[0], "left")?, number(&operands[1], "right")?);
         Ok(Json::Number(match operator {
             Arithmetic::Add => left.add(&right)?,
             Arithmetic::Subtract => left.subtract(&right)?,
@@ -161,14 +188,18 @@ impl<'a> Run<'a> {
         }))
     }
 
-    fn step(&self, item: &Json, step: &Step, scope: Scope<'_>, found: &mut Vec<Json>) -> Result<()> {
+    fn step<'s>(&'s self, item: &'s Json, step: &'s Step, scope: Scope<'s>, found: &mut Vec<Item<'s>>) -> Result<()> {
+        budget::step(ITEM_WORK)?;
         match (step, item) {
             (Step::Key(key), Json::Object(_)) => match item.field(key) {
-                Some(value) => found.push(value.clone()),
+                Some(value) => found.push(Cow::Borrowed(value)),
                 None if self.lax() => {}
                 None => return Err(failure("2203A", format!("JSON object does not contain key \"{key}\""))),
             },
-            (Step::AnyKey, Json::Object(entries)) => found.extend(entries.iter().map(|(_, value)| value.clone())),
+            (Step::AnyKey, Json::Object(entries)) => {
+                budget::step(entries.len())?;
+                found.extend(entries.iter().map(|(_, value)| Cow::Borrowed(value)));
+            }
             (Step::Key(_) | Step::AnyKey, Json::Array(items)) if self.lax() => {
                 for inner in items.iter().filter(|inner| matches!(inner, Json::Object(_))) {
                     self.step(inner, step, scope, found)?;
@@ -181,9 +212,12 @@ impl<'a> Run<'a> {
             (Step::AnyKey, _) => {
                 return Err(failure("2203C", "jsonpath wildcard member accessor can only be applied to an object"));
             }
-            (Step::Depth { from, to }, _) => descend(item, 0, (*from, to.unwrap_or(u32::MAX)), found),
-            (Step::AnyItem, Json::Array(items)) => found.extend(items.iter().cloned()),
-            (Step::AnyItem, _) if self.lax() => found.push(item.clone()),
+            (Step::Depth { from, to }, _) => descend(item, 0, (*from, to.unwrap_or(u32::MAX)), found)?,
+            (Step::AnyItem, Json::Array(items)) => {
+                budget::step(items.len())?;
+                found.extend(items.iter().map(Cow::Borrowed));
+            }
+            (Step::AnyItem, _) if self.lax() => found.push(Cow::Borrowed(item)),
             (Step::AnyItem, _) => {
                 return Err(failure("22039", "jsonpath wildcard array accessor can only be applied to an array"));
             }
@@ -205,24 +239,31 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn filter(&self, item: &Json, condition: &Expr, scope: Scope<'_>, found: &mut Vec<Json>) -> Result<()> {
+    fn filter<'s>(
+        &'s self,
+        item: &'s Json,
+        condition: &'s Expr,
+        scope: Scope<'s>,
+        found: &mut Vec<Item<'s>>,
+    ) -> Result<()> {
+        budget::step(ITEM_WORK)?;
         if self.truth(condition, Scope { current: item, ..scope })? == Some(true) {
-            found.push(item.clone());
+            found.push(Cow::Borrowed(item));
         }
         Ok(())
     }
 
-    fn subscripts(
-        &self,
-        items: &[Json],
-        ranges: &[(Expr, Option<Expr>)],
-        scope: Scope<'_>,
-        found: &mut Vec<Json>,
+    fn subscripts<'s>(
+        &'s self,
+        items: &'s [Json],
+        ranges: &'s [(Expr, Option<Expr>)],
+        scope: Scope<'s>,
+        found: &mut Vec<Item<'s>>,
     ) -> Result<()> {
         let scope = Scope { last: items.len() as i64 - 1, ..scope };
-        let index = |expr: &Expr| -> Result<i64> {
-            match &self.items(expr, scope)?[..] {
-                [Json::Number(number)] => number
+        let index = |expr: &'s Expr| -> Result<i64> {
+            match single(&self.items(expr, scope)?) {
+                Some(Json::Number(number)) => number
                     .truncate(0)?
                     .to_integer(i32::MIN.into(), i32::MAX.into(), "integer")
                     .map_err(|_| failure("22033", "jsonpath array subscript is out of integer range")),
@@ -236,17 +277,20 @@ impl<'a> Run<'a> {
                 return Err(failure("22033", "jsonpath array subscript is out of bounds"));
             }
             let range = first.max(0)..=last.min(items.len() as i64 - 1);
-            found.extend(range.map(|at| items[at as usize].clone()));
+            budget::step(range.clone().count())?;
+            found.extend(range.map(|at| Cow::Borrowed(&items[at as usize])));
         }
         Ok(())
     }
 
-    fn method(&self, item: &Json, method: Method, found: &mut Vec<Json>) -> Result<()> {
+    fn method<'s>(&self, item: &Json, method: Method, found: &mut Vec<Item<'s>>) -> Result<()> {
+        budget::step(ITEM_WORK)?;
         let name = method.name();
+        let mut give = |json: Json| found.push(Cow::Owned(json));
         match (method, item) {
-            (Method::Type, _) => found.push(Json::String(item.type_name().to_owned())),
-            (Method::Size, Json::Array(items)) => found.push(Json::number(items.len() as i64)),
-            (Method::Size, _) if self.lax() => found.push(Json::number(1)),
+            (Method::Type, _) => give(Json::String(item.type_name().to_owned())),
+            (Method::Size, Json::Array(items)) => give(Json::number(items.len() as i64)),
+            (Method::Size, _) if self.lax() => give(Json::number(1)),
             (Method::Size, _) => {
                 return Err(failure("22039", "jsonpath item method .size() can only be applied to an array"));
             }
@@ -263,13 +307,13 @@ impl<'a> Run<'a> {
                         "numeric argument of jsonpath item method .double() is out of range for type double precision",
                     )
                 })?;
-                found.push(Json::Number(Numeric::from_f64(value)));
+                give(Json::Number(Numeric::from_f64(value)));
             }
             (Method::Double, Json::String(text)) => {
                 let value = text.trim().parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| {
                     failure("22036", "string argument of jsonpath item method .double() is not a valid representation of a double precision number")
                 })?;
-                found.push(Json::Number(Numeric::from_f64(value)));
+                give(Json::Number(Numeric::from_f64(value)));
             }
             (Method::Double, _) => {
                 return Err(failure(
@@ -277,9 +321,9 @@ impl<'a> Run<'a> {
                     "jsonpath item method .double() can only be applied to a string or numeric value",
                 ));
             }
-            (Method::Ceiling, Json::Number(number)) => found.push(Json::Number(number.ceil()?)),
-            (Method::Floor, Json::Number(number)) => found.push(Json::Number(number.floor()?)),
-            (Method::Abs, Json::Number(number)) => found.push(Json::Number(number.abs())),
+            (Method::Ceiling, Json::Number(number)) => give(Json::Number(number.ceil()?)),
+            (Method::Floor, Json::Number(number)) => give(Json::Number(number.floor()?)),
+            (Method::Abs, Json::Number(number)) => give(Json::Number(number.abs())),
             _ => {
                 let message = format!("jsonpath item method .{name}() can only be applied to a numeric value");
                 return Err(failure("22036", message));
@@ -289,7 +333,7 @@ impl<'a> Run<'a> {
     }
 
     /// A condition. Errors of its parts make it unknown; only what has nothing to do with the data is an error.
-    fn truth(&self, expr: &Expr, scope: Scope<'_>) -> Result<Truth> {
+    fn truth<'s>(&'s self, expr: &'s Expr, scope: Scope<'s>) -> Result<Truth> {
         Ok(match expr {
             Expr::And(operands) => match self.truth(&operands[0], scope)? {
                 Some(false) => Some(false),
@@ -319,7 +363,7 @@ impl<'a> Run<'a> {
             })?,
             Expr::LikeRegex { text, pattern, flags } => {
                 let Some(items) = self.quiet(self.unwrapped(text, scope))? else { return Ok(None) };
-                self.any(items.iter().map(|item| match item {
+                self.any(items.iter().map(|item| match &**item {
                     Json::String(text) => (self.matches)(pattern, flags, text).map(Some),
                     _ => Ok(None),
                 }))?
@@ -327,7 +371,7 @@ impl<'a> Run<'a> {
             other => {
                 // A path where a condition is wanted: the parser lets none through.
                 let items = self.items(other, scope)?;
-                matches!(items[..], [Json::Bool(true)]).then_some(true)
+                matches!(single(&items), Some(Json::Bool(true))).then_some(true)
             }
         })
     }
@@ -341,15 +385,16 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn any_pair(
-        &self,
-        operands: &[Expr; 2],
-        scope: Scope<'_>,
+    fn any_pair<'s>(
+        &'s self,
+        operands: &'s [Expr; 2],
+        scope: Scope<'s>,
         holds: impl Fn(&Json, &Json) -> Result<Truth>,
     ) -> Result<Truth> {
         let Some(left) = self.quiet(self.unwrapped(&operands[0], scope))? else { return Ok(None) };
         let Some(right) = self.quiet(self.unwrapped(&operands[1], scope))? else { return Ok(None) };
-        self.any(left.iter().flat_map(|left| right.iter().map(|right| holds(left, right)).collect::<Vec<_>>()))
+        let pairs = left.iter().flat_map(|left| right.iter().map(move |right| (left, right)));
+        self.any(pairs.map(|(left, right)| budget::step(ITEM_WORK).and_then(|()| holds(left, right))))
     }
 
     /// True if any is; in strict mode, unknown if any is.
@@ -374,20 +419,29 @@ impl<'a> Run<'a> {
     }
 }
 
+/// The only item, if there is one alone.
+fn single<'s>(items: &'s [Item<'_>]) -> Option<&'s Json> {
+    match items {
+        [item] => Some(item),
+        _ => None,
+    }
+}
+
 /// Everything that is between these depths, from the top down.
-fn descend(item: &Json, depth: u32, (from, to): (u32, u32), found: &mut Vec<Json>) {
+fn descend<'s>(item: &'s Json, depth: u32, (from, to): (u32, u32), found: &mut Vec<Item<'s>>) -> Result<()> {
+    budget::step(ITEM_WORK)?;
     // `last` is where there is nothing below.
     let leaf = item.is_scalar();
     if (from..=to).contains(&depth) || (from == u32::MAX && leaf) {
-        found.push(item.clone());
+        found.push(Cow::Borrowed(item));
     }
     if depth >= to {
-        return;
+        return Ok(());
     }
     match item {
-        Json::Array(items) => items.iter().for_each(|item| descend(item, depth + 1, (from, to), found)),
-        Json::Object(entries) => entries.iter().for_each(|(_, value)| descend(value, depth + 1, (from, to), found)),
-        _ => {}
+        Json::Array(items) => items.iter().try_for_each(|item| descend(item, depth + 1, (from, to), found)),
+        Json::Object(entries) => entries.iter().try_for_each(|(_, value)| descend(value, depth + 1, (from, to), found)),
+        _ => Ok(()),
     }
 }
 
