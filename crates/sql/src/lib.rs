@@ -4,7 +4,8 @@
 //! - [`error`], [`parse`]: from [`skew_syntax`]: what goes wrong, with its SQLSTATE; text → syntax tree
 //! - [`types`], [`catalog`], [`functions`], [`system`], [`ir`], [`bind`], [`plan`], [`exec`]: from [`skew_query`]: syntax
 //!   tree → rows
-//! - [`client`]: what a client and a database tell each other; `settings`: SET and SHOW
+//! - [`client`]: what a client and a database tell each other; `settings`: SET and SHOW; `cursor`: a result and a
+//!   place in it
 //! - [`storage`]: tables over the store, locks; [`change`]: INSERT, UPDATE, DELETE, MERGE and constraints
 //! - [`schema`]: CREATE, ALTER, DROP
 //! - [`plpgsql`]: functions, procedures and triggers
@@ -16,6 +17,7 @@
 pub mod app;
 pub mod change;
 pub mod client;
+mod cursor;
 pub mod explore;
 mod introspection;
 pub mod plpgsql;

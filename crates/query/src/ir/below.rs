@@ -86,6 +86,14 @@ pub fn subplans<'p>(plan: &'p Plan, visit: &mut dyn FnMut(&'p Plan)) {
 }
 
 impl Plan {
+    /// The plan below WITH.
+    pub fn innermost(&self) -> &Plan {
+        match self {
+            Plan::With { input, .. } => input.innermost(),
+            plan => plan,
+        }
+    }
+
     /// The tables that it looks at or changes, those of subqueries in expressions included.
     pub fn tables(&self) -> Vec<Oid> {
         let mut tables = Vec::new();

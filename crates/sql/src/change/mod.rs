@@ -31,8 +31,9 @@ use crate::storage::World;
 use crate::types::Datum;
 
 pub(crate) use foreign_keys::Check;
-pub use triggers::Event;
-pub(crate) use triggers::{Changed, TriggerCall};
+pub(crate) use triggers::Changed;
+
+pub use crate::plpgsql::Event;
 
 impl World<'_> {
     /// Runs a change and gives what its RETURNING says. How many rows it changed stays with the run.

@@ -6,40 +6,10 @@ use crate::catalog::{Oid, Trigger, TriggerTime};
 use crate::change::foreign_keys::{Check, Deferred};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{RowRef, Run, Slot, Tuple};
+use crate::plpgsql::{Event, TriggerCall};
 use crate::storage::World;
 use crate::storage::table::BoundTable;
 use crate::types::Datum;
-
-/// What happens to a row.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
-pub enum Event {
-    Insert,
-    Update,
-    Delete,
-    Truncate,
-}
-
-impl Event {
-    /// As TG_OP says it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Event::Insert => "INSERT",
-            Event::Update => "UPDATE",
-            Event::Delete => "DELETE",
-            Event::Truncate => "TRUNCATE",
-        }
-    }
-}
-
-/// A trigger's call: what its function sees.
-pub(crate) struct TriggerCall<'a> {
-    pub(crate) trigger: &'a Trigger,
-    pub(crate) table: &'a Arc<BoundTable>,
-    pub(crate) event: Event,
-    pub(crate) old: Option<&'a [Datum]>,
-    pub(crate) new: Option<&'a [Datum]>,
-}
 
 /// A row that changes: what it was and what it becomes, and which columns the statement names.
 pub(crate) struct Changed<'a> {

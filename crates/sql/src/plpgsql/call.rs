@@ -12,7 +12,6 @@ use crate::plpgsql::compile::{self, Purpose};
 use crate::plpgsql::language_sql::{self, SqlProgram};
 use crate::plpgsql::machine::{Flow, Machine};
 use crate::plpgsql::parse;
-use crate::session::transaction::Block;
 use crate::storage::World;
 use crate::types::{Datum, Type, Typed, kind, names};
 
@@ -280,7 +279,7 @@ pub(crate) fn run_do(world: &mut World<'_>, language: &str, body: &str) -> Resul
 
 /// Whether nothing is around that a COMMIT would end: a block of the client, another function.
 fn at_top(world: &World<'_>) -> bool {
-    let implicit = world.session.transaction.as_ref().is_some_and(|running| running.block == Block::Implicit);
+    let implicit = world.session.transaction.as_ref().is_some_and(|running| running.is_implicit());
     implicit && world.frames.is_empty()
 }
 

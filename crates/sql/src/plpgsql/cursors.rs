@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::cursor::{Cursor, no_cursor};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::statement::Direction;
 use crate::plpgsql::bound::{Expression, Opened, Target};
 use crate::plpgsql::machine::Machine;
-use crate::session::cursors::{Cursor, no_cursor};
 use crate::types::{Datum, Type};
 
 impl Machine<'_, '_> {

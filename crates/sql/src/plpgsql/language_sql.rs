@@ -141,7 +141,7 @@ pub(super) fn check(world: &mut World<'_>, function: &UserFunction, program: &Sq
 }
 
 fn gives_rows(query: &Query) -> bool {
-    !query.columns.is_empty() || !matches!(crate::session::prepare::innermost(&query.plan), Plan::Change(_))
+    !query.columns.is_empty() || !matches!(query.plan.innermost(), Plan::Change(_))
 }
 
 /// The types of the columns that a function returns.

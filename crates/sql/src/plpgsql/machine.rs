@@ -352,7 +352,7 @@ pub(super) fn convert(world: &mut World<'_>, value: Datum, from: Typed, to: Type
 
 /// The word of the change that a statement is.
 pub(super) fn change_of(query: &ir::Query) -> Option<&'static str> {
-    match crate::session::prepare::innermost(&query.plan) {
+    match query.plan.innermost() {
         ir::Plan::Change(change) => Some(match **change {
             ir::Change::Insert(_) => "INSERT",
             ir::Change::Update(_) => "UPDATE",

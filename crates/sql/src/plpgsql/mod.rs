@@ -27,7 +27,7 @@ pub mod print;
 mod raise;
 mod returns;
 mod run;
-mod survey;
+pub(crate) mod survey;
 mod trigger;
 pub mod visit;
 
@@ -36,4 +36,5 @@ mod tests;
 
 pub(crate) use call::{Programs, call, call_columns, call_rows, check, no_language, run_call, run_do};
 pub(crate) use language_sql::stored_body;
-pub(crate) use trigger::run_trigger;
+pub use trigger::Event;
+pub(crate) use trigger::{TriggerCall, run_trigger};

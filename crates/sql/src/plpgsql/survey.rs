@@ -9,10 +9,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::bind::{Binder, Clause, Params};
-use crate::catalog::{Dependency, Language, Oid, StoredQuery, UserFunction};
+use crate::catalog::{Language, Oid, StoredQuery, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::walk::{Descend, edit};
-use crate::ir::{Expr, ExprKind, Output, current};
+use crate::ir::{ExprKind, Output, current};
 use crate::plpgsql::ast::ExpressionKind;
 use crate::plpgsql::bound::{
     Against, Block, BoundCall, BoundExpression, BoundSql, Dynamic, Expression, Into, Opened, Over, Program, Raised,
@@ -20,62 +20,8 @@ use crate::plpgsql::bound::{
 };
 use crate::plpgsql::call::{Ready, prepare};
 use crate::plpgsql::visit::Part;
-use crate::session::Connection;
 use crate::storage::World;
 use crate::types::{RecordShape, Type, Typed};
-
-impl Connection {
-    /// The program of a function or procedure, by its name (`s.f`) if that is unique, with its SQL bound. A body in SQL is
-    /// told as the PL/pgSQL that does the same.
-    pub fn program(&mut self, name: &str) -> Result<Arc<Program>> {
-        let parsed = crate::parse::object_name(name)?;
-        let inner = self.database.inner.clone();
-        let mut world = World::new(inner.hold(), &mut self.session);
-        let oid = world.routine_named(&parsed)?;
-        surveyed(&mut world, oid, None)
-    }
-
-    /// The program of a function or procedure by its number; that of a trigger's function for the table of the trigger.
-    pub fn program_of(&mut self, function: Oid, table: Option<Oid>) -> Result<Arc<Program>> {
-        let inner = self.database.inner.clone();
-        let mut world = World::new(inner.hold(), &mut self.session);
-        let row = match table {
-            Some(table) => Some(crate::storage::world::as_table(&*world.relation(table)?)?.row_type.into()),
-            None => None,
-        };
-        surveyed(&mut world, function, row)
-    }
-
-    /// What the text of a query uses.
-    pub fn uses(&mut self, query: &str) -> Result<Vec<Dependency>> {
-        let parsed = crate::parse::statement(query)?;
-        let Some(crate::parse::Statement::Sql(statement)) = parsed else {
-            return Err(SqlError::unsupported("a statement that is no query"));
-        };
-        let crate::parse::ast::Statement::Query(query) = *statement else {
-            return Err(SqlError::unsupported("a statement that is no query"));
-        };
-        let inner = self.database.inner.clone();
-        let mut world = World::new(inner.hold(), &mut self.session);
-        Ok(world.bind_stored(&query)?.uses)
-    }
-
-    /// The columns that each constraint of a table looks at, for those that look at several: see [`crate::change::spans`].
-    pub fn constraint_spans(&mut self, table: Oid) -> Result<Vec<Vec<usize>>> {
-        let inner = self.database.inner.clone();
-        let mut world = World::new(inner.hold(), &mut self.session);
-        Ok(world.bound_table(table)?.spans_of_several().map(<[usize]>::to_vec).collect())
-    }
-
-    /// The CHECK constraints of a table, over a row of it in slot 0.
-    pub fn checks(&mut self, table: Oid) -> Result<Vec<Expr>> {
-        let inner = self.database.inner.clone();
-        let world = World::new(inner.hold(), &mut self.session);
-        let relation = world.relation(table)?;
-        let checks = &crate::storage::world::as_table(&relation)?.checks;
-        Ok(checks.iter().map(|check| crate::ir::current::expr(&check.condition, &world.catalog)).collect())
-    }
-}
 
 /// The statements of a body that was bound when its function was made: they are what they were bound to.
 fn put_stored(world: &mut World<'_>, program: &Program, statements: &[StoredQuery]) -> Result<()> {
@@ -106,7 +52,8 @@ fn put_stored(world: &mut World<'_>, program: &Program, statements: &[StoredQuer
     Ok(())
 }
 
-fn surveyed(world: &mut World<'_>, function: Oid, row: Option<Typed>) -> Result<Arc<Program>> {
+/// The program of a function, with its SQL bound; that of a trigger's function for rows of this type.
+pub(crate) fn surveyed(world: &mut World<'_>, function: Oid, row: Option<Typed>) -> Result<Arc<Program>> {
     let Some(function) = world.catalog.functions.get(&function) else {
         return Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, "there is no such function"));
     };

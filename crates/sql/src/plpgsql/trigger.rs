@@ -2,13 +2,44 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Table, TriggerTime, UserFunction};
-use crate::change::TriggerCall;
+use crate::catalog::{Table, Trigger, TriggerTime, UserFunction};
 use crate::error::{Result, SqlError, SqlState};
 use crate::plpgsql::call::{Ready, invoke, prepare};
 use crate::plpgsql::machine::{Flow, Machine};
 use crate::storage::World;
+use crate::storage::table::BoundTable;
 use crate::types::{ArrayValue, Datum, RecordShape, Type};
+
+/// What happens to a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Event {
+    Insert,
+    Update,
+    Delete,
+    Truncate,
+}
+
+impl Event {
+    /// As TG_OP says it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Event::Insert => "INSERT",
+            Event::Update => "UPDATE",
+            Event::Delete => "DELETE",
+            Event::Truncate => "TRUNCATE",
+        }
+    }
+}
+
+/// A trigger's call: what its function sees.
+pub(crate) struct TriggerCall<'a> {
+    pub(crate) trigger: &'a Trigger,
+    pub(crate) table: &'a Arc<BoundTable>,
+    pub(crate) event: Event,
+    pub(crate) old: Option<&'a [Datum]>,
+    pub(crate) new: Option<&'a [Datum]>,
+}
 
 /// Runs a trigger's function: the row that it returns, or nothing for NULL.
 pub(crate) fn run_trigger(

@@ -9,9 +9,9 @@ use skew_store::Reads;
 
 use crate::budget::{Grant, Wish};
 use crate::catalog::{Catalog, Oid};
+use crate::cursor::Cursor;
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::{Ready, Settings};
-use crate::session::cursors::Cursor;
 use crate::session::database::{Activity, Database, Mailbox, State};
 use crate::session::prepare::SeenPath;
 use crate::session::transaction::{Block, Identity, Isolation, Transaction, level};

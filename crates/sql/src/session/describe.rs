@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::cursor::no_cursor;
 use crate::error::Result;
 use crate::ir::Output;
 use crate::parse::statement::Statement;
-use crate::session::cursors::no_cursor;
 use crate::settings;
 use crate::storage::World;
 use crate::types::Type;

@@ -7,6 +7,7 @@
 //! - `prepare`, `shapes`, `describe`, `statement`, `named`: text → plan → outcome
 //! - `binding`: where the session meets the binder; `context`: the statement as the executor and functions see it
 //! - `values`: parameters and results as the wire carries them
+//! - `survey`: what analyses ask
 //! - `cursors`, `copy`, `temporary`, `clock`: what their names say
 //! - [`control`]: the schema `skew`; `history`: what transactions have done; [`recording`]: a run with its statements
 
@@ -32,6 +33,7 @@ mod roles;
 mod shapes;
 mod statement;
 pub mod steering;
+mod survey;
 pub(crate) mod temporary;
 pub mod transaction;
 mod values;

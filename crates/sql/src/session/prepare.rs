@@ -283,15 +283,7 @@ fn plan(
 
 /// Whether the client gets rows: not from a change without RETURNING.
 fn returns_rows(query: &Query) -> bool {
-    !query.columns.is_empty() || !matches!(innermost(&query.plan), crate::ir::Plan::Change(_))
-}
-
-/// The plan below WITH.
-pub(crate) fn innermost(plan: &crate::ir::Plan) -> &crate::ir::Plan {
-    match plan {
-        crate::ir::Plan::With { input, .. } => innermost(input),
-        plan => plan,
-    }
+    !query.columns.is_empty() || !matches!(query.plan.innermost(), crate::ir::Plan::Change(_))
 }
 
 /// The schemas of the search path that exist, the temporary one first.

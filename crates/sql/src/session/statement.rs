@@ -6,14 +6,13 @@ use skew_model::Level;
 use skew_store::Recency;
 
 use crate::budget;
+use crate::cursor::Cursor;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::Run;
 use crate::functions::Env;
 use crate::ir::{Change, Output, Plan, Query};
 use crate::parse::statement::{Discard, Set, Statement, TableLock, TransactionMode};
 use crate::session::connection::Connection;
-use crate::session::cursors::Cursor;
-use crate::session::prepare::innermost;
 use crate::session::transaction::{Block, Isolation, Transaction, level};
 use crate::session::{ChoiceKind, Outcome, Prepared, describe};
 use crate::settings;
@@ -175,7 +174,7 @@ impl World<'_> {
         self.begin_query(text, &query.plan)?;
         let mut run = Run::new();
         let rows = run.rows(self, query)?;
-        let changed = match innermost(&query.plan) {
+        let changed = match query.plan.innermost() {
             Plan::Change(change) => Some(&**change),
             _ => None,
         };

@@ -89,6 +89,11 @@ pub(crate) struct Identity {
 }
 
 impl Transaction {
+    /// Whether a statement outside of a block opened it.
+    pub(crate) fn is_implicit(&self) -> bool {
+        self.block == Block::Implicit
+    }
+
     /// Its transaction in the store, begun if need be.
     pub(crate) fn begin(&mut self, state: &mut State, who: Identity, reads: Reads) -> Result<TxnId> {
         if self.epoch != state.epoch {
