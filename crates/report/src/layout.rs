@@ -20,6 +20,8 @@ pub(crate) const FONT: f64 = 14.0;
 pub(crate) const SMALL: f64 = 12.0;
 pub(crate) const CELL: f64 = 28.0;
 pub(crate) const MARGIN: f64 = 20.0;
+/// What a sentence needs above and below a narrow picture.
+pub(crate) const MIN_WIDTH: f64 = 480.0;
 const PAD: f64 = 12.0;
 /// Between two transactions of a session.
 const SESSION_GAP: f64 = 44.0;
@@ -353,7 +355,7 @@ fn add_initial(layout: &mut Layout, values: Vec<String>) {
     if values.is_empty() {
         return;
     }
-    let columns = (layout.width.max(440.0) - 2.0 * MARGIN - 2.0 * PAD) / chars("x", FONT);
+    let columns = (layout.width.max(MIN_WIDTH) - 2.0 * MARGIN - 2.0 * PAD) / chars("x", FONT);
     // A value never breaks: its own spaces are no places to break at.
     let values: Vec<String> = values.iter().map(|value| value.replace(' ', "\u{a0}")).collect();
     let words = format!("initial\u{a0}state\u{a0} {}", values.join("\u{a0} "));

@@ -47,8 +47,8 @@
     frame.classList.toggle('more-left', frame.scrollLeft > 1);
     frame.classList.toggle('more-right', frame.scrollWidth - frame.clientWidth - frame.scrollLeft > 1);
   }
-  function fitAll() { each(document.querySelectorAll('.frame'), fit); }
-  each(document.querySelectorAll('.frame'), function (frame) {
+  function fitAll() { each(document.querySelectorAll('.frame,.scroll'), fit); }
+  each(document.querySelectorAll('.frame,.scroll'), function (frame) {
     var left = Infinity;
     each(frame.querySelectorAll('.cell.hit'), function (cell) {
       left = Math.min(left, cell.getBoundingClientRect().left - frame.getBoundingClientRect().left);

@@ -5,7 +5,7 @@ use skew_model::{Explanation, History, OpId, TxnId, Violation};
 use crate::arrows::{Arrow, Role, arrows, struck};
 use crate::cases::cases;
 use crate::clean::wrap;
-use crate::layout::{CELL, FONT, Layout, SMALL, TxnBox, chars, initial_height, layout};
+use crate::layout::{CELL, FONT, Layout, MIN_WIDTH, SMALL, TxnBox, chars, initial_height, layout};
 use crate::markup::escape;
 use crate::route::{Route, n, routes};
 use crate::tracks::label_text;
@@ -30,7 +30,7 @@ pub(crate) struct Picture {
 pub fn svg(violation: &Violation) -> String {
     let all = cases(&violation.explanation);
     let mut body = String::new();
-    let (mut width, mut y) = (440.0_f64, 16.0);
+    let (mut width, mut y) = (MIN_WIDTH, 16.0);
     let mut captions = vec![headline(violation)];
     for (number, case) in all.iter().take(MAX_CASES).enumerate() {
         let picture = picture(violation, case.leaf, &format!("p{number}"));
@@ -83,7 +83,7 @@ pub(crate) fn picture(violation: &Violation, leaf: &Explanation, prefix: &str) -
         }
     }
     let mut height = layout.height;
-    let (words, wide) = legend(&arrows, &routes, leaf, note, layout.width.max(440.0), &mut height);
+    let (words, wide) = legend(&arrows, &routes, leaf, note, layout.width.max(MIN_WIDTH), &mut height);
     body.push_str(&words);
     Picture { width: layout.width.max(wide), height, body, arrows }
 }

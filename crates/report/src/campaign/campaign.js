@@ -51,7 +51,11 @@
       return wire;
     }).filter(Boolean);
 
-    function lane(element) { return Number(data(element, 'lane')); }
+    // The place of a statement's lane among those that are shown.
+    function lane(element) {
+      var own = data(element, 'lane');
+      return all('.client', lanes).filter(isShown).map(function (client) { return data(client, 'lane'); }).indexOf(own);
+    }
     function box(element, base) {
       var rect = element.getBoundingClientRect();
       return {
@@ -119,8 +123,9 @@
 
     // Arrows between two lanes run in tracks of their own, in an order with few crossings.
     function tracks(shown) {
-      var gap = parseFloat(getComputedStyle(lanes).columnGap) || 0;
-      var gutters = {};
+      var gap = parseFloat(getComputedStyle(lanes).columnGap) || 0, gutters = {};
+      // Statements are a little narrower than their lanes.
+      var margin = shown.length ? 2 * parseFloat(getComputedStyle(shown[0].from).marginLeft) : 0;
       shown.forEach(function (wire) { (gutters[wire.gutter] = gutters[wire.gutter] || []).push(wire); });
       Object.keys(gutters).forEach(function (gutter) {
         var list = gutters[gutter], isBetter = true, i, swap;
@@ -135,7 +140,7 @@
         }
         var hasLoop = list.some(function (wire) { return wire.isLoop; });
         list.forEach(function (wire, place) {
-          var left = wire.isLoop ? wire.edge : wire.toRight ? wire.edge - gap : wire.edge;
+          var left = wire.isLoop ? wire.edge : wire.toRight ? wire.edge - gap - margin : wire.edge;
           wire.x = left + HEAD + (hasLoop ? LABEL : 4) + TRACK * place;
         });
       });
@@ -157,7 +162,7 @@
         'Q' + x + ' ' + endY + ' ' + (x + back * r) + ' ' + endY + 'L' + endX + ' ' + endY;
     }
 
-    lanes.classList.toggle('loops', wires.some(function (wire) { return lane(wire.from) === lane(wire.to); }));
+    lanes.classList.toggle('loops', wires.some(function (wire) { return data(wire.from, 'lane') === data(wire.to, 'lane'); }));
     return {
       draw: draw,
       // Arrows from or to statements that are still to come are faint.
@@ -197,14 +202,14 @@
           count + ' of ' + steps.length + ': ' + now.getAttribute('aria-label');
       words.textContent = heading;
       range.setAttribute('aria-valuetext', heading);
-      fill(seen, statements.slice(0, last + 1), statements, now);
+      fill(seen, statements.slice(0, last + 1), statements, steps, now);
       if (isStep ? now : false) { bring(now); }
     }
     // Scrolls the frame alone, so that the slider stays where it is.
     function bring(now) {
       var inner = now.getBoundingClientRect(), outer = frame.getBoundingClientRect();
-      if (outer.top + 48 > inner.top) { frame.scrollTop += inner.top - outer.top - 64; }
-      if (inner.bottom > outer.bottom) { frame.scrollTop += Math.min(inner.bottom - outer.bottom + 16, inner.top - outer.top - 64); }
+      var height = Math.max(200, Math.min(outer.bottom, window.innerHeight) - outer.top);
+      frame.scrollTop += inner.top - outer.top - height * 0.35;
       if (outer.left > inner.left) { frame.scrollLeft += inner.left - outer.left - 16; }
       if (inner.right > outer.right) { frame.scrollLeft += inner.right - outer.right + 16; }
     }
@@ -223,13 +228,14 @@
   }
 
   // What a client has read or written, newest value per cell, beside what is committed now.
-  function fill(table, past, statements, now) {
+  function fill(table, past, statements, steps, now) {
     var clients = {}, order = [], committed = {}, guilty = {};
     statements.forEach(function (one) {
       var client = data(one, 'client');
-      if (!clients[client]) { clients[client] = { state: 'has not begun', cells: {}, own: {} }; order.push(client); }
+      if (!clients[client]) { clients[client] = { state: 'has not begun', cells: {}, own: {} }; }
       all('.ops .guilty', one).forEach(function (op) { guilty[data(op, 'key')] = true; });
     });
+    steps.forEach(function (one) { if (order.indexOf(data(one, 'client')) === -1) { order.push(data(one, 'client')); } });
     order.sort(function (a, b) { return a - b; });
     past.forEach(function (one) {
       var client = clients[data(one, 'client')], txn = data(one, 'txn'), end = data(one, 'end');
@@ -239,8 +245,9 @@
         var isWrite = ['read', 'found', 'found no'].indexOf(verb) === -1;
         var words = value || { found: 'there', 'found no': 'not there', inserted: 'there', deleted: 'gone', made: 'there', removed: 'gone' }[verb] || '';
         var isOld = op.classList.contains('stale') || Boolean(op.querySelector('strong'));
-        client.cells[key] = { words: words, isWrite: isWrite, isNew: one === now };
-        if (isWrite) { client.own[key] = words; } else if (!isOld) { if (committed[key] === undefined) { committed[key] = words; } }
+        client.cells[key] = { words: words, hasValue: value !== '', isWrite: isWrite, isNew: one === now };
+        // A read that is not old, and not of its own write, shows what is committed.
+        if (isWrite) { client.own[key] = words; } else if (isOld ? false : client.own[key] === undefined) { committed[key] = words; }
       });
       if (data(one, 'waited')) { client.state += ', waited for client ' + data(one, 'waited'); }
       if (end === 'commit') { Object.keys(client.own).forEach(function (key) { committed[key] = client.own[key]; }); }
@@ -250,7 +257,8 @@
       }
     });
     function keys(cells) {
-      var list = Object.keys(cells);
+      // That a row is there is worth a word only where the explanation points at it.
+      var list = Object.keys(cells).filter(function (key) { return cells[key].hasValue ? true : guilty[key]; });
       list.sort(function (a, b) { return Number(guilty[b] || 0) - Number(guilty[a] || 0); });
       return list;
     }
@@ -258,7 +266,7 @@
     var grid = add(table, 'table');
     add(grid, 'caption', now ? 'What each client has seen so far' : past.length ? 'What each client has seen in the end' : 'What each client has seen before the first statement');
     var head = add(add(grid, 'thead'), 'tr');
-    ['client', 'is', 'has seen'].forEach(function (words) { add(head, 'th', words).scope = 'col'; });
+    ['client', 'state', 'has seen'].forEach(function (words) { add(head, 'th', words).scope = 'col'; });
     var body = add(grid, 'tbody'), MOST = 6;
     order.forEach(function (name) {
       var client = clients[name], row = add(body, 'tr', undefined, now ? data(now, 'client') === name ? 'now' : '' : '');
@@ -278,6 +286,8 @@
       });
       if (list.length > MOST) { add(cell, 'span', 'and ' + (list.length - MOST) + ' more', 'more'); }
     });
+    var current = body.querySelector('.now');
+    table.scrollTop = current ? Math.max(0, current.offsetTop - table.clientHeight / 2) : 0;
   }
 
   function setUp(root) {

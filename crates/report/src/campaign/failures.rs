@@ -43,7 +43,7 @@ pub(super) fn failures(campaign: &Campaign) -> String {
             escape(&group.words)
         ));
         for failure in &group.failures {
-            out.push_str(&one(failure));
+            out.push_str(&one(failure, &group.words));
         }
         if group.failures.is_empty() {
             out.push_str("<p class=\"note\">Only the first of them is explained: see above.</p>\n");
@@ -111,7 +111,7 @@ fn filters(groups: &[Group], all: usize) -> String {
     out
 }
 
-fn one(failure: &FailedRun) -> String {
+fn one(failure: &FailedRun, cause: &str) -> String {
     let told = tell(failure);
     let run = failure.run.number;
     // The last line that was printed tells failures apart that have one cause.
@@ -119,7 +119,8 @@ fn one(failure: &FailedRun) -> String {
     format!(
         "<details class=\"failure violation\" id=\"run-{run}\"><summary><b>run {run}</b> <span class=\"headline\">{}</span> \
          <span class=\"last\">{}</span></summary>\n{}</details>\n",
-        escape(&told.headline),
+        // What the cause says already is not said again.
+        if told.headline == cause { String::new() } else { escape(&told.headline) },
         escape(&crate::clean::shorten(&printed, 100)),
         details(failure, &told, &format!("r{run}-"))
     )

@@ -30,9 +30,9 @@ pub(super) fn lanes(failure: &FailedRun, told: &Told, prefix: &str) -> String {
         let is_crowded = aside > MAX_ASIDE || drawing.lanes.len() > 3;
         let checked = if is_crowded { " checked=\"checked\"" } else { "" };
         out.push_str(&format!(
-            "<p class=\"toggle\"><label><input type=\"checkbox\" class=\"only\"{checked}/> hide the {} that have nothing to \
-             do with it</label></p>\n",
-            count(aside, "statement")
+            "<p class=\"toggle\"><label><input type=\"checkbox\" class=\"only\"{checked}/> hide the {} nothing to do \
+             with it</label></p>\n",
+            if aside == 1 { "statement that has".to_owned() } else { format!("{aside} statements that have") }
         ));
     }
     if drawing.drawn.len() < failure.statements.len() {
@@ -42,11 +42,7 @@ pub(super) fn lanes(failure: &FailedRun, told: &Told, prefix: &str) -> String {
             count(failure.statements.len(), "statement")
         ));
     }
-    let gap = match drawing.core_lanes {
-        _ if drawing.ends.is_empty() => "1.5rem",
-        0..=2 => "8rem",
-        _ => "6.5rem",
-    };
+    let gap = if drawing.ends.is_empty() { "1.5rem" } else { "7.5rem" };
     out.push_str(PLAYER);
     out.push_str(&format!(
         "<div class=\"frame\" tabindex=\"0\" role=\"region\" aria-label=\"the run, a lane per client, time downwards\">\
@@ -57,7 +53,8 @@ pub(super) fn lanes(failure: &FailedRun, told: &Told, prefix: &str) -> String {
     for (lane, connection) in drawing.lanes.iter().enumerate() {
         let aside = if drawing.near[lane] > 0 { "" } else { " aside" };
         out.push_str(&format!(
-            "<p class=\"client{aside}\" style=\"{}\" aria-hidden=\"true\">client {connection}</p>\n",
+            "<p class=\"client{aside}\" data-lane=\"{}\" style=\"{}\" aria-hidden=\"true\">client {connection}</p>\n",
+            lane + 1,
             drawing.columns(lane + 1)
         ));
     }
