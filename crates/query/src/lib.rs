@@ -5,8 +5,8 @@
 //! - [`error`], [`parse`]: from [`skew_syntax`]: what goes wrong, with its SQLSTATE; text → syntax tree
 //! - [`types`]: PostgreSQL's types, their values, text and binary formats, casts
 //! - [`catalog`]: what a database knows about its tables, types, functions
-//! - [`functions`]: operators, functions, aggregates, and how a call finds its overload
 //! - [`system`]: the tables of `pg_catalog` and `information_schema`, and their first rows
+//! - [`functions`]: operators, functions, aggregates, and how a call finds its overload
 //! - [`ir`]: what a bound statement is
 //! - [`bind`]: syntax tree → IR, against a catalog; [`deparse`]: IR that the catalog keeps → text
 //! - [`plan`]: IR → IR that looks at fewer rows

@@ -6,9 +6,10 @@
 //!   tree → rows
 //! - [`client`]: what a client and a database tell each other; `settings`: SET and SHOW; `cursor`: a result and a
 //!   place in it
-//! - [`storage`]: tables over the store, locks; [`change`]: INSERT, UPDATE, DELETE, MERGE and constraints
-//! - [`schema`]: CREATE, ALTER, DROP
+//! - [`storage`]: tables over the store, locks
 //! - [`plpgsql`]: functions, procedures and triggers
+//! - [`change`]: INSERT, UPDATE, DELETE, MERGE and constraints
+//! - [`schema`]: CREATE, ALTER, DROP
 //! - `introspection`: the rows of `pg_catalog` and `information_schema`
 //! - [`session`]: a client's connection; what front doors talk to
 //! - [`script`]: files of SQL, as psql takes them

@@ -25,13 +25,12 @@ struct Rooms {
 const ROOMS: &[Rooms] = &[
     Rooms {
         of: "query",
-        order: &["types", "catalog", "functions", "system", "ir", "deparse", "bind", "plan", "exec"],
+        order: &["types", "catalog", "system", "functions", "ir", "deparse", "bind", "plan", "exec"],
         upward: &[
             ("types", "catalog"),
             ("types", "functions"),
             ("types", "system"),
             ("catalog", "ir"),
-            ("functions", "system"),
             ("functions", "deparse"),
         ],
     },

@@ -10,9 +10,8 @@ use rustc_hash::FxHashMap;
 
 use crate::catalog::Oid;
 use crate::error::Result;
-use crate::functions::Env;
 use crate::system::{SystemTable, nothing};
-use crate::types::{ArrayValue, Datum, Type, text};
+use crate::types::{Datum, Type};
 
 /// Lists the files.
 macro_rules! files {
@@ -133,8 +132,12 @@ impl Initial {
             .map(move |row| places.map(|place| place.and_then(|place| row[place].as_deref()).unwrap_or_default()))
     }
 
-    /// The rows as those of a system table.
-    pub fn values(&'static self, table: &SystemTable, env: &dyn Env) -> Result<&'static [Arc<[Datum]>]> {
+    /// The rows as those of a system table, once `read` has made values of a type of the texts.
+    pub fn values(
+        &'static self,
+        table: &SystemTable,
+        read: impl Fn(&str, Type) -> Result<Datum>,
+    ) -> Result<&'static [Arc<[Datum]>]> {
         if let Some(values) = self.values.get() {
             return Ok(values);
         }
@@ -143,26 +146,12 @@ impl Initial {
         let mut values = Vec::with_capacity(self.rows.len());
         for row in &self.rows {
             let cells = table.columns.iter().zip(&places).map(|((_, ty), place)| match place {
-                Some(place) => row[*place].as_deref().map_or(Ok(Datum::Null), |field| value(field, *ty, env)),
+                Some(place) => row[*place].as_deref().map_or(Ok(Datum::Null), |field| read(field, *ty)),
                 None => Ok(nothing(*ty)),
             });
             values.push(cells.collect::<Result<Vec<_>>>()?.into());
         }
         Ok(self.values.get_or_init(|| values))
-    }
-}
-
-fn value(field: &str, ty: Type, env: &dyn Env) -> Result<Datum> {
-    match ty {
-        Type::REGPROC => text::input(field, Type::OID.into(), env),
-        // Nobody can write privileges, but they are shown.
-        Type::ACLITEM_ARRAY => Ok(match text::input(field, Type::TEXT_ARRAY.into(), env)? {
-            Datum::Array(items) => {
-                Datum::Array(Arc::new(ArrayValue { element: Type::ACLITEM, ..ArrayValue::clone(&items) }))
-            }
-            other => other,
-        }),
-        ty => text::input(field, ty.into(), env),
     }
 }
 

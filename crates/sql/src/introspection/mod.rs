@@ -20,16 +20,17 @@ mod views;
 use std::sync::Arc;
 
 use crate::error::Result;
+use crate::functions::Env;
 use crate::storage::World;
 use crate::system::{SystemTable, initial};
-use crate::types::Datum;
+use crate::types::{ArrayValue, Datum, Type, text};
 use fill::Filler;
 
 /// The rows of a table that is made up.
 pub(crate) fn rows(world: &mut World<'_>, table: &'static SystemTable) -> Result<Arc<Vec<Arc<[Datum]>>>> {
     let mut filler = Filler::new(table);
     if let Some(initial) = initial::of(table.name).filter(|_| table.schema == "pg_catalog") {
-        filler.rows.extend(initial.values(table, world)?.iter().cloned());
+        filler.rows.extend(initial.values(table, |field, ty| value(field, ty, world))?.iter().cloned());
     }
     if table.schema == "information_schema" {
         information::fill(world, table.name, &mut filler)?;
@@ -87,4 +88,19 @@ fn fill_catalog(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Resul
         _ => {}
     }
     Ok(())
+}
+
+/// A field of an initial row.
+fn value(field: &str, ty: Type, env: &dyn Env) -> Result<Datum> {
+    match ty {
+        Type::REGPROC => text::input(field, Type::OID.into(), env),
+        // Privileges cannot be written, but they are shown.
+        Type::ACLITEM_ARRAY => Ok(match text::input(field, Type::TEXT_ARRAY.into(), env)? {
+            Datum::Array(items) => {
+                Datum::Array(Arc::new(ArrayValue { element: Type::ACLITEM, ..ArrayValue::clone(&items) }))
+            }
+            other => other,
+        }),
+        ty => text::input(field, ty.into(), env),
+    }
 }
