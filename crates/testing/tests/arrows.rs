@@ -52,7 +52,7 @@ const ROOMS: &[Rooms] = &[
         ],
         upward: &[("storage", "session")],
     },
-    Rooms { of: "syntax", order: &["error", "budget", "parse"], upward: &[] },
+    Rooms { of: "syntax", order: &["error", "budget", "sort", "quote", "parse", "plpgsql"], upward: &[] },
     Rooms {
         of: "campaign",
         order: &["process", "trouble", "arena", "coverage", "fix", "explain", "live", "shrink"],

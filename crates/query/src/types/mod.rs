@@ -33,7 +33,6 @@ pub mod money;
 pub mod names;
 pub mod network;
 pub mod numeric;
-pub mod quote;
 pub mod record;
 pub mod reg;
 pub mod scalar;
@@ -43,6 +42,7 @@ pub mod text;
 pub(crate) mod tests;
 
 pub use datum::{ArrayValue, Datum, EnumLabel, Interval, RecordShape, RecordValue};
+pub use skew_syntax::quote;
 
 /// A type, by PostgreSQL's object id: built-in ones have fixed numbers, user-defined ones get theirs from the catalog.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -386,13 +386,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What the context says of errors that are found while a body is read, and have no place: [`super::call`] completes it.
-pub(super) fn near_line(line: u32) -> String {
+/// What the context says of errors that are found while a body is read, and have no place; the caller of a function completes it.
+pub fn near_line(line: u32) -> String {
     format!("{NEAR_LINE}{line}")
 }
 
 /// How such a context begins.
-pub(super) const NEAR_LINE: &str = "near line ";
+pub const NEAR_LINE: &str = "near line ";
 
 /// The error, at its place in the body: it was found in a piece that begins with this token.
 pub(super) fn moved(error: SqlError, first: Token) -> SqlError {
@@ -403,7 +403,7 @@ pub(super) fn moved(error: SqlError, first: Token) -> SqlError {
 }
 
 /// The expression in a text of its own.
-pub(crate) fn expression(text: &str) -> Result<Expression> {
+pub fn expression(text: &str) -> Result<Expression> {
     let kind = match parse::expression(text) {
         Ok(expr) => ExpressionKind::Simple(Box::new(expr)),
         Err(error) => match parse::query(&format!("SELECT {text}")) {

@@ -42,7 +42,7 @@ pub fn split_qualified(text: &str) -> Option<Vec<String>> {
 }
 
 /// One part of a name, and what comes after it.
-pub(crate) fn next_part(text: &str) -> Option<(String, &str)> {
+pub fn next_part(text: &str) -> Option<(String, &str)> {
     if let Some(quoted) = text.strip_prefix('"') {
         let mut part = String::new();
         let mut chars = quoted.char_indices().peekable();

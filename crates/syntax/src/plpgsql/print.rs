@@ -8,7 +8,7 @@ use crate::plpgsql::ast::{
     Argument, Block, Body, Condition, Declaration, DeclarationKind, Diagnostic, Dynamic, Expression, Into, Loop,
     Opened, Over, Place, Raise, RaiseOption, Raised, Rows, Statement, StatementKind, Target, VariableConflict,
 };
-use crate::types::quote;
+use crate::quote;
 
 /// The text of a body.
 pub fn body(body: &Body) -> String {
