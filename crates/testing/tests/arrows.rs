@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The crates, each above everything that it uses.
 const CRATES: &[&str] = &[
     "model", "testing", "check", "formats", "report", "store", "syntax", "query", "sql", "skew", "server", "prove",
-    "campaign", "cli",
+    "campaign", "fixture", "cli",
 ];
 
 /// A crate with rooms.
