@@ -16,6 +16,9 @@ use toml::{Table, Value};
 
 const FILE: &str = "skew.toml";
 
+/// Commands that a build without the database does not have; a project's file still has tables for them.
+const OF_DATABASE: [&str; 7] = ["certify", "explore", "merge", "replay", "robust", "serve", "test"];
+
 /// The words of the command line, with the options of the project's file.
 pub(crate) fn with_options(words: Vec<OsString>, skew: &Command) -> Result<Vec<OsString>, String> {
     // Which options the user gave; what is wrong with them is said later.
@@ -64,6 +67,9 @@ fn nearest_file() -> Option<PathBuf> {
 /// Every table is a command, whichever command runs: a misspelled one is never silently without effect.
 fn check_tables(tables: &Table, skew: &Command) -> Result<(), String> {
     for (name, table) in tables {
+        if cfg!(not(feature = "database")) && OF_DATABASE.contains(&name.as_str()) {
+            continue;
+        }
         let Some(command) = skew.find_subcommand(name) else {
             let hint = did_you_mean(name, skew.get_subcommands().map(Command::get_name));
             return Err(format!("[{name}] is no command{hint}"));

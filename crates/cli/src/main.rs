@@ -1,14 +1,18 @@
 //! The `skew` binary: arguments, files, exit codes. The only crate that prints.
 //!
-//! One file for each command, under `commands`; what they share is in `flags` (options of several commands), `config` (the
-//! options in `skew.toml`), `input` (files in), `output` (text out), `progress` and `stop` (Ctrl-C).
+//! One file for each command, under `commands`; what they share is in `flags` and `database_flags` (options of several
+//! commands), `config` (the options in `skew.toml`), `input` (files in), `output` (text out), `progress` and `stop`
+//! (Ctrl-C).
 
 mod commands;
 mod config;
+#[cfg(feature = "database")]
+mod database_flags;
 mod flags;
 mod input;
 mod output;
 mod progress;
+#[cfg(feature = "database")]
 mod stop;
 
 use std::process::ExitCode;
@@ -29,15 +33,22 @@ pub(crate) struct Arguments {
 /// In the order in which people need them.
 #[derive(Subcommand)]
 enum Command {
+    #[cfg(feature = "database")]
     Test(commands::test::Arguments),
+    #[cfg(feature = "database")]
     Replay(commands::replay::Arguments),
+    #[cfg(feature = "database")]
     Serve(commands::serve::Arguments),
+    #[cfg(feature = "database")]
     Explore(commands::explore::Arguments),
+    #[cfg(feature = "database")]
     Robust(commands::robust::Arguments),
     Check(commands::check::Arguments),
     Explain(commands::explain::Arguments),
     Convert(commands::convert::Arguments),
+    #[cfg(feature = "database")]
     Merge(commands::merge::Arguments),
+    #[cfg(feature = "database")]
     Certify(commands::certify::Arguments),
     Completions(commands::completions::Arguments),
     Man(commands::man::Arguments),
@@ -79,17 +90,24 @@ fn main() -> ExitCode {
         }
     };
     let ending = match Arguments::parse_from(words).command {
+        #[cfg(feature = "database")]
         Command::Certify(arguments) => commands::certify::run(&arguments),
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments),
         Command::Convert(arguments) => commands::convert::run(&arguments),
         Command::Explain(arguments) => commands::explain::run(&arguments),
+        #[cfg(feature = "database")]
         Command::Explore(arguments) => commands::explore::run(&arguments),
         Command::Man(arguments) => commands::man::run(&arguments),
+        #[cfg(feature = "database")]
         Command::Merge(arguments) => commands::merge::run(&arguments),
+        #[cfg(feature = "database")]
         Command::Replay(arguments) => commands::replay::run(&arguments),
+        #[cfg(feature = "database")]
         Command::Robust(arguments) => commands::robust::run(&arguments),
+        #[cfg(feature = "database")]
         Command::Serve(arguments) => commands::serve::run(&arguments),
+        #[cfg(feature = "database")]
         Command::Test(arguments) => commands::test::run(&arguments),
     };
     match ending {

@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
 
     /// Say instead whether the dependencies of the recorded transactions go in a circle that cc, pc, psi or si allows, in
     /// this run or in another order
-    #[arg(long, conflicts_with_all = ["format", "witness", "expand"])]
+    #[arg(long, conflicts_with_all = ["witness", "expand"])]
     robustness: bool,
 
     /// Follow the reasons of inferred edges down to reads and writes

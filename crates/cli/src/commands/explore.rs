@@ -20,7 +20,8 @@ use skew_store::Recency;
 
 use crate::Ending;
 use crate::commands::serve::read_script;
-use crate::flags::{GranularityArgument, OutputFlags, TextOrJson};
+use crate::database_flags::GranularityArgument;
+use crate::flags::{OutputFlags, TextOrJson};
 
 /// The levels that are explored unless one is asked for, weakest first.
 const LEVELS: [Level; 8] = [Level::Rc, Level::Ra, Level::Cc, Level::Mvrc, Level::Pc, Level::Psi, Level::Si, Level::Ser];

@@ -22,7 +22,8 @@ use skew_sql::session::{ChoiceKind, Constraints, Options};
 use skew_store::Recency;
 
 use crate::Ending;
-use crate::flags::{GranularityArgument, OutputFlags, RecencyFlags, TextOrJson, parse_isolation, recency_word};
+use crate::database_flags::{GranularityArgument, RecencyFlags, parse_isolation, recency_word};
+use crate::flags::{OutputFlags, TextOrJson};
 
 /// How long a statement is held by default where weak behaviour needs overlap, in milliseconds.
 const HOLD_MS: u64 = 3;

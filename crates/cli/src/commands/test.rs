@@ -18,7 +18,8 @@ use skew_store::Recency;
 use crate::Ending;
 use crate::commands::replay::Answer;
 use crate::commands::serve::{any_seed, read_script};
-use crate::flags::{GranularityArgument, OutputFlags, RecencyFlags, level_words, parse_isolation, recency_word};
+use crate::database_flags::{GranularityArgument, RecencyFlags, level_words, parse_isolation, recency_word};
+use crate::flags::OutputFlags;
 use crate::output;
 use crate::stop;
 

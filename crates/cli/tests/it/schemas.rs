@@ -77,6 +77,7 @@ fn every_json_is_what_its_schema_says() {
     let unknown = file("schema-unknown.hist", b"a t1 w x=1\nb t2 w x=1\nc t3 r x=1\n");
     fits("check", &skew(&["check", "--format", "json", &unknown]).out);
     fits("check", &skew(&["check", "--format", "json", "--max-time", "0", &unknown]).out);
+    fits("robustness", &skew(&["check", "--robustness", "--format", "json", "examples/histories/on-call.hist"]).out);
     for name in ["write-skew", "si", "phantom"] {
         fits("explain", &skew(&["explain", name, "--format", "json"]).out);
     }

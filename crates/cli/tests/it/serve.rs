@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use crate::run::{file, root, skew};
+use crate::run::{file, root, skew, skew_with_input};
 
 /// A server that runs until the test ends.
 struct Serving(Child);
@@ -115,4 +115,32 @@ fn unix_sockets_are_removed_at_the_end() {
     assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill runs").success());
     assert_eq!(serving.0.wait().expect("it ends").code(), Some(0));
     assert!(!path.exists());
+}
+
+#[test]
+fn orders_are_answered_line_by_line_and_the_end_of_input_ends_the_server() {
+    let done = skew_with_input(&["serve", "--port", "0", "--format", "json", "--stdin"], b"reset 7\nrest 8\nexplain\n");
+    assert_eq!(done.code, 0, "{}", done.err);
+    let lines: Vec<serde_json::Value> =
+        done.out.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+    assert_eq!(lines.len(), 4, "{}", done.out);
+    assert_eq!((lines[0]["skew"].as_str(), lines[0]["recency"].as_str()), (Some("serve"), Some("commit")));
+    assert_eq!(lines[1], serde_json::json!({ "ok": true, "seed": 7 }));
+    assert_eq!(
+        lines[2]["error"],
+        "`rest` is no order; did you mean `reset`? Orders are reset, explain, coverage, history"
+    );
+    assert_eq!((&lines[3]["ok"], &lines[3]["seed"]), (&true.into(), &7.into()));
+}
+
+#[test]
+fn a_ping_says_whether_a_server_answers() {
+    let (_serving, address, _) = serve(&[]);
+    let port = address.rsplit(':').next().expect("a port");
+    assert_eq!(skew(&["serve", "--ping", "--port", port]).code, 0);
+    // A port that was free a moment ago.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
+    let silent = skew(&["serve", "--ping", "--port", &free.port().to_string()]);
+    assert_eq!(silent.code, 1);
+    assert!(silent.err.contains("no server answers at 127.0.0.1:"), "{}", silent.err);
 }

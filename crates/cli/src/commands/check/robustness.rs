@@ -2,17 +2,22 @@
 
 use std::fmt::Write as _;
 
+use serde_json::json;
 use skew_check::Checker;
 use skew_check::critical::{ROBUSTNESS_LEVELS, Robustness, cycle_text};
 use skew_model::{History, Level, Scope};
 
-use super::{Arguments, AskedScope, options};
+use super::{Answer, Arguments, AskedScope, options};
 use crate::Ending;
 use crate::input;
 use crate::progress::Progress;
 
 pub(super) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let levels = levels(&arguments.levels)?;
+    if !matches!(arguments.format, Answer::Text | Answer::Json) {
+        return Err("--robustness answers as text or as JSON: --format text, --format json".to_owned());
+    }
+    let mut histories = Vec::new();
     let progress = Progress::new();
     let mut ending = Ending::Holds;
     let mut out = String::new();
@@ -23,13 +28,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending, String> {
                 let count = input.history.txns().len();
                 let transactions = if count == 1 { "transaction" } else { "transactions" };
                 let _ = writeln!(out, "{}{}: {count} {transactions}", gap(&out), input.name);
+                let mut answers = Vec::new();
                 for &level in &levels {
                     progress.begin(format!("looking for circles at {level} in {}", input.name));
                     let robustness = checker.robustness(level);
                     ending = ending.max(ending_of(&robustness));
                     let (verdict, why) = words(&input.history, level, &robustness);
                     let _ = writeln!(out, "{:<6}{verdict:<11}{why}", level.id());
+                    answers.push(json!({ "level": level.id(), "verdict": verdict, "why": why }));
                 }
+                histories.push(json!({ "file": input.name, "transactions": count, "levels": answers }));
             }
             Err(message) => {
                 progress.clear();
@@ -39,6 +47,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Ending, String> {
         }
     }
     progress.clear();
+    if arguments.format == Answer::Json {
+        out = format!("{:#}\n", json!({ "skew": "robustness", "version": 1, "histories": histories }));
+    }
     arguments.output.write(&out)?;
     Ok(ending)
 }
