@@ -86,7 +86,8 @@ impl Example {
     #[track_caller]
     fn passes(&self, level: &str) {
         let (code, text) = self.test(&["--isolation", level, "--runs", "4", "--seed", "1"]);
-        assert_eq!(code, Some(0), "{text}");
+        // On a busy machine four runs possibly have no overlap, which is 3.
+        assert!(matches!(code, Some(0 | 3)) && text.contains("all 4 runs passed"), "{text}");
     }
 }
 
