@@ -70,10 +70,10 @@ impl World<'_> {
         self.db.dependencies.read_row(txn, row.table, row.key).map_err(dangerous)
     }
 
-    /// Whether an index entry was made or removed beside the transaction.
+    /// Whether an index entry that the statement does not see leads to a version of its row all the same: it was made beside
+    /// the transaction, or removed by whomever since its snapshot.
     pub(super) fn is_entry_changing(&mut self, entry: u32) -> Result<bool> {
-        let txn = self.txn()?;
-        let is_written = self.db.store.writers(Key(entry)).any(|writer| writer != txn);
+        let is_written = self.db.store.writers(Key(entry)).next().is_some();
         Ok(is_written || self.changed_since_snapshot(entry)?)
     }
 
@@ -97,7 +97,11 @@ impl World<'_> {
             dependencies.overwrite(txn, ReadLock::Row(table, row)).map_err(dangerous)?;
             dependencies.overwrite(txn, ReadLock::Page(table, page)).map_err(dangerous)?;
         }
-        dependencies.overwrite(txn, ReadLock::Table(table)).map_err(dangerous)
+        dependencies.overwrite(txn, ReadLock::Table(table)).map_err(dangerous)?;
+        if let (Some(row), Some(page)) = (row, page) {
+            dependencies.unlock_row(txn, table, page, row);
+        }
+        Ok(())
     }
 
     /// A version of a row is made.

@@ -71,8 +71,8 @@ struct Member {
     /// Declared READ ONLY, or committed without a write.
     read_only: bool,
     doomed: bool,
-    /// Who has read what it overwrote: `other -rw-> this`.
-    ins: BTreeSet<TxnId>,
+    /// The transactions that have read what it overwrote, in the order in which that was found: `other -rw-> this`.
+    ins: Vec<TxnId>,
     /// `this -rw-> other`.
     outs: BTreeSet<TxnId>,
     /// Once it has committed, the first commit of those that it comes before, if one was before its own.
@@ -124,7 +124,7 @@ impl Dependencies {
             finished_before: 0,
             read_only: declared_read_only,
             doomed: false,
-            ins: BTreeSet::new(),
+            ins: Vec::new(),
             outs: BTreeSet::new(),
             first_out: None,
             possibly_unsafe: if declared_read_only { writers } else { BTreeSet::new() },
@@ -200,7 +200,9 @@ impl Dependencies {
             self.doom(writer);
         }
         self.members.get_mut(&reader).into_iter().for_each(|member| _ = member.outs.insert(writer));
-        self.members.get_mut(&writer).into_iter().for_each(|member| _ = member.ins.insert(reader));
+        if let Some(member) = self.members.get_mut(&writer).filter(|member| !member.ins.contains(&reader)) {
+            member.ins.push(reader);
+        }
         Ok(())
     }
 
@@ -241,18 +243,23 @@ impl Dependencies {
         if member.doomed {
             return Err(Danger::DoomedCommits);
         }
-        let is_pivot = |near: &&TxnId| {
-            let Some(pivot) = self.members.get(near) else { return false };
-            let closes = |far: &TxnId| {
-                let is_running = |far: &Member| !far.has_committed() && !far.read_only && !far.doomed;
-                *far == txn || self.members.get(far).is_some_and(is_running)
-            };
-            !pivot.has_committed() && !pivot.doomed && pivot.ins.iter().any(closes)
-        };
-        let pivots: Vec<TxnId> = member.ins.iter().filter(is_pivot).copied().collect();
-        pivots.into_iter().for_each(|pivot| self.doom(pivot));
+        // One after the other: a transaction that is doomed for one of them closes no structure of the next.
+        for near in member.ins.clone() {
+            if self.is_pivot_before(near, txn) {
+                self.doom(near);
+            }
+        }
         self.finish(txn);
         Ok(())
+    }
+
+    /// Whether a running transaction is the pivot of a structure whose other transactions are running, and that ends with the
+    /// transaction which commits.
+    fn is_pivot_before(&self, near: TxnId, txn: TxnId) -> bool {
+        let Some(pivot) = self.members.get(&near) else { return false };
+        let is_running = |far: &Member| !far.has_committed() && !far.read_only && !far.doomed;
+        let closes = |far: &TxnId| *far == txn || self.members.get(far).is_some_and(is_running);
+        !pivot.has_committed() && !pivot.doomed && pivot.ins.iter().any(closes)
     }
 
     fn finish(&mut self, txn: TxnId) {
@@ -268,13 +275,13 @@ impl Dependencies {
         let (outs, ins) = (member.outs.clone(), member.ins.clone());
         for other in outs.into_iter().filter(|other| committed(other).is_some()).collect::<Vec<_>>() {
             member.outs.remove(&other);
-            self.members.get_mut(&other).into_iter().for_each(|other| _ = other.ins.remove(&txn));
+            self.members.get_mut(&other).into_iter().for_each(|other| other.ins.retain(|reader| *reader != txn));
         }
         for other in ins {
             let Some(reader) = self.members.get_mut(&other) else { continue };
             if reader.has_committed() || reader.read_only {
                 reader.outs.remove(&txn);
-                member.ins.remove(&other);
+                member.ins.retain(|reader| *reader != other);
             }
         }
         let first_out = member.first_out;
@@ -328,7 +335,7 @@ impl Dependencies {
         let Some(member) = self.members.remove(&txn) else { return };
         for other in member.ins.iter().chain(&member.outs) {
             if let Some(other) = self.members.get_mut(other) {
-                other.ins.remove(&txn);
+                other.ins.retain(|reader| *reader != txn);
                 other.outs.remove(&txn);
             }
         }

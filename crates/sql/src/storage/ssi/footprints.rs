@@ -36,10 +36,12 @@ impl Dependencies {
     pub(crate) fn lock_row(&mut self, txn: TxnId, table: Oid, page: u32, row: u32) {
         let Some(member) = self.members.get(&txn) else { return };
         let (of_row, of_page) = (ReadLock::Row(table, row), ReadLock::Page(table, page));
-        // What a concurrent writer has committed meanwhile is another version than the one that is read.
+        // A transaction's own version is nobody else's to overwrite. What a concurrent writer has committed meanwhile is
+        // another version than the one that is read.
+        let is_own = self.row_writers.get(&row).is_some_and(|writers| writers.contains(&txn));
         let writers = self.row_writers.get(&row).into_iter().flatten().filter_map(|writer| self.members.get(writer));
         let is_old = writers.filter_map(|writer| writer.committed).any(|committed| committed > member.snapshot);
-        if is_old || [ReadLock::Table(table), of_page, of_row].into_iter().any(|lock| self.holds(txn, lock)) {
+        if is_own || is_old || [ReadLock::Table(table), of_page, of_row].into_iter().any(|lock| self.holds(txn, lock)) {
             return;
         }
         let Some(member) = self.members.get_mut(&txn) else { return };
@@ -49,7 +51,7 @@ impl Dependencies {
         let lock = match *rows > MAX_ROWS_OF_PAGE {
             // One lock instead of those of its rows.
             true => {
-                *locks -= MAX_ROWS_OF_PAGE - 1;
+                *locks = locks.saturating_sub(MAX_ROWS_OF_PAGE - 1);
                 of_page
             }
             false => {
@@ -59,6 +61,16 @@ impl Dependencies {
         };
         let lock = if *locks > MAX_LOCKS_OF_TABLE { ReadLock::Table(table) } else { lock };
         self.locks.entry(lock).or_default().insert(txn);
+    }
+
+    /// The transaction overwrites the row itself: whoever else wants to has to wait for it, and is refused then.
+    pub(crate) fn unlock_row(&mut self, txn: TxnId, table: Oid, page: u32, row: u32) {
+        let lock = ReadLock::Row(table, row);
+        let Some(member) = self.members.get_mut(&txn) else { return };
+        if self.locks.get_mut(&lock).is_some_and(|holders| holders.remove(&txn)) {
+            member.row_locks.entry((table, page)).and_modify(|rows| *rows = rows.saturating_sub(1));
+            member.table_locks.entry(table).and_modify(|locks| *locks = locks.saturating_sub(1));
+        }
     }
 
     /// The transaction reads a part of an index of several pages.
@@ -76,14 +88,20 @@ impl Dependencies {
 
     /// The transaction comes to all versions of all rows of a table: it does not see those of concurrent writers.
     pub(crate) fn read_table(&mut self, txn: TxnId, table: Oid) -> Checked {
-        let writers: Vec<TxnId> = self.table_writers.get(&table).into_iter().flatten().copied().collect();
-        writers.into_iter().try_for_each(|writer| self.misses(txn, writer))
+        let writers = self.table_writers.get(&table).into_iter().flatten().copied().collect();
+        self.misses_all(txn, writers)
     }
 
     /// The same with the versions of one row.
     pub(crate) fn read_row(&mut self, txn: TxnId, table: Oid, row: u32) -> Checked {
         let of_row = self.row_writers.get(&row).into_iter().flatten();
-        let writers: Vec<TxnId> = of_row.chain(self.bulk_writers.get(&table).into_iter().flatten()).copied().collect();
+        let writers = of_row.chain(self.bulk_writers.get(&table).into_iter().flatten()).copied().collect();
+        self.misses_all(txn, writers)
+    }
+
+    /// Versions stand in a table in about the order in which their writers began to write.
+    fn misses_all(&mut self, txn: TxnId, mut writers: Vec<TxnId>) -> Checked {
+        writers.sort_by_key(|writer| self.members.get(writer).and_then(|member| member.number));
         writers.into_iter().try_for_each(|writer| self.misses(txn, writer))
     }
 
