@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use skew_sql::catalog::{Catalog, Relation, RelationKind};
 use skew_sql::session::recording::{Answer, Recording};
 use skew_sql::session::steering::StaleRead;
 
 use skew_server::databases::{Replay, RunSetup};
 use skew_server::listen::{NotStarted, Running, Server};
-use skew_server::scheduler::{Order, Turns};
+use skew_server::rewrites::Rewrites;
+use skew_server::scheduler::{Forced, Order, Turns};
 use skew_server::settings::Settings;
 
 /// The database that the command is told to connect to.
@@ -31,6 +33,8 @@ pub struct Seen {
     pub recording: Recording,
     /// Who took turns.
     pub turns: Turns,
+    /// The columns of each table's primary key.
+    pub keys: BTreeMap<String, Vec<String>>,
 }
 
 /// Errors that databases give because transactions ran at the same time.
@@ -92,7 +96,9 @@ impl Arena {
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for (_, entry) in self.running.databases().of_run() {
-            counts.held += entry.scheduler.turns().held;
+            let turns = entry.scheduler.turns();
+            counts.held += turns.held;
+            counts.vain += turns.broken as u64;
             entry.database.visit_answers(|answer| {
                 counts.statements += 1;
                 if let Answer::Error { code, message } = answer {
@@ -129,9 +135,19 @@ impl Arena {
 pub fn seen_in(running: &Running) -> Vec<Seen> {
     let used = running.databases().of_run().into_iter().map(|(database, entry)| {
         let (recording, turns) = (entry.database.recording(), entry.scheduler.turns());
-        Seen { database, recording, turns }
+        Seen { database, recording, turns, keys: primary_keys(&entry.database.catalog()) }
     });
     used.filter(|seen| !seen.recording.statements.is_empty()).collect()
+}
+
+/// The columns of each table's primary key, by the table's name.
+fn primary_keys(catalog: &Catalog) -> BTreeMap<String, Vec<String>> {
+    let of = |relation: &Relation| {
+        let RelationKind::Table(table) = &relation.kind else { return None };
+        let columns = table.clustered.iter().filter_map(|&at| Some(table.columns.get(at)?.name.to_string()));
+        Some((relation.name.to_string(), columns.collect()))
+    };
+    catalog.relations.values().filter_map(|relation| of(relation)).collect()
 }
 
 /// What a run came to.
@@ -145,6 +161,8 @@ pub struct Counts {
     pub unsupported: BTreeMap<String, u64>,
     /// How long clients were held.
     pub held: Duration,
+    /// How often a transaction was held for others that did not come.
+    pub vain: u64,
 }
 
 /// Whether a statement was still at work, or waiting for a lock, when its client went away.
@@ -158,19 +176,25 @@ pub fn is_unanswered(answer: &Answer) -> bool {
 
 /// A run as chance has it.
 pub fn by_chance(seed: u64) -> RunSetup {
-    RunSetup { seed, order: Order::Weak, replay: None }
+    RunSetup { seed, order: Order::Weak, replay: None, rewrites: Rewrites::default(), directions: BTreeMap::new() }
 }
 
 /// A run whose transactions come one after the other.
 pub fn one_by_one(seed: u64) -> RunSetup {
-    RunSetup { seed, order: Order::Serial, replay: None }
+    RunSetup { order: Order::Serial, ..by_chance(seed) }
 }
 
-/// The same run again, with some of its stale reads.
-pub fn again(seed: u64, seen: &[Seen], keeps: impl Fn(&str, &StaleRead) -> bool) -> RunSetup {
+/// The same run again, with some of its stale reads, and with what is forced on its transactions, by database.
+pub fn again(
+    seed: u64,
+    seen: &[Seen],
+    keeps: impl Fn(&str, &StaleRead) -> bool,
+    forced: &[(String, Forced)],
+) -> RunSetup {
     let replay = |seen: &Seen| {
         let stale = seen.recording.stale.iter().filter(|stale| keeps(&seen.database, stale)).copied().collect();
-        (seen.database.clone(), Replay { turns: seen.turns.order.clone(), stale })
+        let forced = forced.iter().filter(|(name, _)| *name == seen.database).map(|(_, forced)| *forced).collect();
+        (seen.database.clone(), Replay { turns: seen.turns.order.clone(), stale, forced })
     };
-    RunSetup { seed, order: Order::Weak, replay: Some(seen.iter().map(replay).collect()) }
+    RunSetup { replay: Some(seen.iter().map(replay).collect()), ..by_chance(seed) }
 }

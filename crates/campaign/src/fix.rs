@@ -9,7 +9,11 @@
 
 use skew_model::{Edge, History, Level, OpId, Reason, Violation};
 
-use crate::explain::{NOTHING, is_row};
+use crate::cells::{NOTHING, is_row};
+
+/// What to change where a decision rests on a value that is out of date when the transaction writes.
+pub(super) const FOR_DECISIONS: &str =
+    "read with SELECT … FOR UPDATE, or put the condition into the UPDATE and look at its row count";
 
 /// What to change, more precisely than in general where SQL allows it.
 pub(super) fn fix(violation: &Violation, edges: &[Edge]) -> String {

@@ -2,35 +2,55 @@
 //!
 //! - `process`: the command under test
 //! - [`arena`]: a server for runs, each from the same state, recorded
-//! - `shrink`: the same run again, with fewer and fewer stale reads
+//! - `predict`: what the first run tells about where the next ones may break
+//! - `repeats`: the same run again, as it was or with something changed; `evidence`: what that has shown
+//! - `shrink`: from a failing run to its explanation
+//! - `cells`: the names of cells and rows
+//! - `trace`: which transactions of a run overlapped and met at a cell
+//! - `cause`: the same run again, with transactions that do not overlap: which overlap the failure needs
+//! - `split`: races of clients that read in one transaction and write in the next one
+//! - `story`: which operations of a failing run its explanation is about
 //! - `explain`: why it failed, in the application's own SQL
-//! - `fix`: what to change
+//! - `fix`: what to change, in general; `trial`: changes that were tried; `sql_text`: pieces of SQL for them
 //! - `coverage`: which overlaps the runs had
 //! - [`live`]: the same explanations for a program that resets the database itself
 //! - `trouble`: why there are no results
 //! - here: the campaign, from the first run to the explanation
 
 pub mod arena;
+mod cause;
+mod cells;
 mod coverage;
+mod evidence;
 mod explain;
 mod fix;
 pub mod live;
+mod predict;
 mod process;
+mod repeats;
 mod shrink;
+mod split;
+mod sql_text;
+mod story;
+mod trace;
+mod trial;
 mod trouble;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use skew_model::campaign::{Campaign, Coverage, DatabaseReplay, FailedRun, RunLine, RunOutcome, RunReplay, Why};
+use skew_model::campaign::{
+    Campaign, Coverage, DatabaseReplay, FailedRun, FailureCause, RunLine, RunOutcome, RunReplay, Why,
+};
 use skew_sql::session::steering::{ReadPlace, StaleRead};
 use skew_store::strategies::Dice;
 
 use arena::{Arena, Counts, Seen};
+use predict::Predictions;
 use skew_server::databases::{Replay, RunSetup};
-use skew_server::scheduler::Order;
+use skew_server::scheduler::{Forced, TxnPlace};
 use skew_server::settings::Settings;
 
 pub use process::stop_all;
@@ -65,6 +85,22 @@ pub struct Plan {
     pub deadline: Option<Instant>,
 }
 
+/// The failing runs by cause, the most frequent one first.
+fn causes(replays: &[(u64, String, RunReplay)]) -> Vec<FailureCause> {
+    let mut causes: Vec<FailureCause> = Vec::new();
+    for (number, words, _) in replays {
+        match causes.iter_mut().find(|cause| cause.words == *words) {
+            Some(cause) => cause.runs.push(*number),
+            None => {
+                causes.push(FailureCause { words: words.clone(), runs: vec![*number], replays: Vec::new() });
+            }
+        }
+    }
+    causes.iter_mut().for_each(|cause| cause.runs.sort_unstable());
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.runs.len()));
+    causes
+}
+
 /// Something that whoever waits may want to know.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
@@ -72,8 +108,10 @@ pub enum Event<'a> {
     Baseline(&'a RunLine),
     /// A run.
     Run(&'a RunLine),
-    /// A failing run is repeated, for the how many-th time.
+    /// Number of the rerun of the failing run that begins.
     Repeated(usize),
+    /// The first run that failed is explained; the others go on.
+    Explained(&'a FailedRun, &'a RunReplay),
 }
 
 /// How many runs at serializable, with clients that overlap, come before the others.
@@ -83,8 +121,8 @@ const SERIALIZABLE_RUNS: u64 = 2;
 pub struct Results {
     /// What happened.
     pub campaign: Campaign,
-    /// What replays the run that failed.
-    pub replay: Option<RunReplay>,
+    /// What replays the runs that failed, by number; the one that is explained comes first.
+    pub replays: Vec<(u64, RunReplay)>,
 }
 
 /// Runs a campaign. `stop` ends it early, with what there is.
@@ -98,35 +136,58 @@ pub fn run(plan: &Plan, stop: &AtomicBool, watch: &(dyn Fn(Event<'_>) + Sync)) -
         shard: plan.shard,
         ..Campaign::default()
     };
-    campaign.baseline = baseline(plan, stop, watch)?;
-    let outcome = all_runs(plan, stop, watch)?;
+    let (lines, predictions) = baseline(plan, stop, watch)?;
+    campaign.baseline = lines;
+    let next = AtomicU64::new(1);
+    let mut outcome = all_runs(plan, &predictions, (&next, true), All::default(), stop, watch)?;
+    let mut replays = Vec::new();
+    // The first failure is explained at once; the other runs come after that.
+    if let Some(failing) = outcome.failing.take() {
+        let (number, words) = (failing.line.number, failing.cause.clone());
+        let (failure, file) = shrink::shrink(plan, failing, stop, watch)?;
+        let words = cause_words(&failure.why).unwrap_or(words);
+        watch(Event::Explained(&failure, &file));
+        replays.push((number, words, file));
+        campaign.failure = Some(failure);
+        if !plan.stops_at_failure {
+            outcome = all_runs(plan, &predictions, (&next, false), outcome, stop, watch)?;
+        }
+    }
     campaign.runs = outcome.runs;
     campaign.runs.sort_by_key(|run| run.number);
     campaign.unsupported = outcome.unsupported.into_iter().collect();
     campaign.held_ms = outcome.held.as_millis() as u64;
     campaign.coverage = outcome.coverage;
-    let mut replay = None;
-    if let Some(failing) = outcome.failing {
-        let (failure, file) = shrink::shrink(plan, failing, stop, watch)?;
-        campaign.failure = Some(failure);
-        replay = Some(file);
-    }
+    let first = replays.first().map(|(number, ..)| *number);
+    campaign.other_failures = outcome.explained.into_iter().filter(|other| Some(other.run.number) != first).collect();
+    campaign.other_failures.sort_by_key(|other| other.run.number);
+    replays.extend(outcome.failed.into_iter().filter(|(number, ..)| Some(*number) != first));
+    campaign.causes = causes(&replays);
+    let replays = replays.into_iter().map(|(number, _, file)| (number, file)).collect();
     campaign.is_interrupted = stop.load(Ordering::SeqCst);
     campaign.elapsed_ms = started.elapsed().as_millis() as u64;
-    Ok(Results { campaign, replay })
+    Ok(Results { campaign, replays })
 }
 
 /// The runs on which the test has to pass.
-fn baseline(plan: &Plan, stop: &AtomicBool, watch: &(dyn Fn(Event<'_>) + Sync)) -> Result<Vec<RunLine>, Trouble> {
+fn baseline(
+    plan: &Plan,
+    stop: &AtomicBool,
+    watch: &(dyn Fn(Event<'_>) + Sync),
+) -> Result<(Vec<RunLine>, Predictions), Trouble> {
     let mut arena = Arena::start(plan.baseline.clone()).map_err(Trouble::Database)?;
     let mut lines = Vec::new();
+    let mut predictions = Predictions::default();
     for number in 0..=SERIALIZABLE_RUNS {
         let seed = seed_of(plan, number);
         let setup = if number == 0 { arena::one_by_one(seed) } else { arena::by_chance(seed) };
         let ran = one(plan, &mut arena, setup, number, stop)?;
         watch(Event::Baseline(&ran.line));
         if ran.is_interrupted {
-            return Ok(lines);
+            return Ok((lines, predictions));
+        }
+        if number == 0 {
+            predictions = Predictions::new(&arena.seen());
         }
         let refusals = ran.line.refusals;
         match (number, ran.clients, ran.line.outcome) {
@@ -140,17 +201,26 @@ fn baseline(plan: &Plan, stop: &AtomicBool, watch: &(dyn Fn(Event<'_>) + Sync)) 
             // an application has to try again.
             _ if refusals > 0 => {}
             (0, ..) => return Err(Trouble::FailsAlone(ran.ended(&arena))),
+            // Serializable transactions do not help a client that reads in one and writes in the next one.
+            _ if arena.seen().iter().any(|seen| !split::find(seen).is_empty()) => {
+                lines.push(ran.line);
+                return Ok((lines, predictions));
+            }
             _ => return Err(Trouble::FailsSerializable(ran.ended(&arena))),
         }
         lines.push(ran.line);
     }
-    Ok(lines)
+    Ok((lines, predictions))
 }
 
 #[derive(Default)]
 struct All {
     runs: Vec<RunLine>,
     failing: Option<Failing>,
+    /// The runs that failed: number, cause in a few words, and what replays them.
+    failed: Vec<(u64, String, RunReplay)>,
+    /// The same, explained.
+    explained: Vec<FailedRun>,
     unsupported: BTreeMap<String, u64>,
     held: Duration,
     coverage: Coverage,
@@ -162,10 +232,23 @@ struct Failing {
     line: RunLine,
     output: String,
     seen: Vec<Seen>,
+    cause: String,
 }
 
-fn all_runs(plan: &Plan, stop: &AtomicBool, watch: &(dyn Fn(Event<'_>) + Sync)) -> Result<All, Trouble> {
-    let (all, next, is_over) = (Mutex::new(All::default()), AtomicU64::new(1), AtomicBool::new(false));
+/// Failing runs that are kept.
+const MAX_KEPT: usize = 200;
+
+/// Makes the runs from the next one on; all of them, or until one has failed.
+fn all_runs(
+    plan: &Plan,
+    predictions: &Predictions,
+    (next, until_failure): (&AtomicU64, bool),
+    so_far: All,
+    stop: &AtomicBool,
+    watch: &(dyn Fn(Event<'_>) + Sync),
+) -> Result<All, Trouble> {
+    let (all, is_over) = (Mutex::new(so_far), AtomicBool::new(false));
+    let vain = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for _ in 0..plan.jobs.max(1) {
             scope.spawn(|| {
@@ -183,18 +266,20 @@ fn all_runs(plan: &Plan, stop: &AtomicBool, watch: &(dyn Fn(Event<'_>) + Sync)) 
                         {
                             continue;
                         }
-                        let setup = arena::by_chance(seed_of(plan, number));
+                        let mut setup = arena::by_chance(seed_of(plan, number));
+                        setup.directions = predictions.of_run(number, vain.load(Ordering::SeqCst));
                         let ran = one(plan, &mut arena, setup, number, stop)?;
                         if ran.is_interrupted {
                             break;
                         }
+                        vain.fetch_add(ran.counts.vain, Ordering::SeqCst);
                         watch(Event::Run(&ran.line));
                         let failed = !ran.line.outcome.passed();
                         let seen = arena.seen();
-                        if failed && plan.stops_at_failure {
+                        if failed && until_failure {
                             is_over.store(true, Ordering::SeqCst);
                         }
-                        all.lock().unwrap_or_else(PoisonError::into_inner).add(ran, seen);
+                        all.lock().unwrap_or_else(PoisonError::into_inner).add(plan, ran, seen);
                     }
                     Ok(())
                 };
@@ -213,7 +298,7 @@ fn all_runs(plan: &Plan, stop: &AtomicBool, watch: &(dyn Fn(Event<'_>) + Sync)) 
 }
 
 impl All {
-    fn add(&mut self, ran: Ran, seen: Vec<Seen>) {
+    fn add(&mut self, plan: &Plan, ran: Ran, seen: Vec<Seen>) {
         for (what, times) in ran.counts.unsupported {
             *self.unsupported.entry(what).or_default() += times;
         }
@@ -221,8 +306,29 @@ impl All {
         coverage::add_run(&mut self.coverage, &seen);
         self.runs.push(ran.line.clone());
         let is_first = self.failing.as_ref().is_none_or(|failing| ran.line.number < failing.line.number);
-        if !ran.line.outcome.passed() && is_first {
-            self.failing = Some(Failing { line: ran.line, output: ran.output, seen });
+        if ran.line.outcome.passed() {
+            return;
+        }
+        let explained = explain::at_a_glance(&seen);
+        let why = explained.why;
+        let cause = cause_words(&why).unwrap_or_else(|| shows(&why));
+        if self.failed.len() < MAX_KEPT {
+            let replay = shrink::replay_of(plan, ran.line.seed, &seen, shows(&why));
+            self.failed.push((ran.line.number, cause.clone(), replay));
+            self.explained.push(FailedRun {
+                run: ran.line.clone(),
+                output: ran.output.clone(),
+                database: explained.database,
+                statements: explained.statements,
+                why,
+                stale_reads: (0, 0),
+                repeated: (0, 0),
+                experiment: None,
+                replay: None,
+            });
+        }
+        if is_first {
+            self.failing = Some(Failing { line: ran.line, output: ran.output, seen, cause });
         }
     }
 }
@@ -279,14 +385,21 @@ pub fn replay(plan: &Plan, file: &RunReplay, stop: &AtomicBool) -> Result<Replay
             .stale
             .iter()
             .map(|&[session, txn, read, back]| StaleRead { place: ReadPlace { session, txn, read }, back });
-        (database.name.clone(), Replay { turns: database.turns.clone(), stale: stale.collect() })
+        let forced = database.forced.iter().map(|&[member, txn, from, until_member, until_txn]| Forced {
+            waits: TxnPlace { member, txn },
+            from,
+            until: TxnPlace { member: until_member, txn: until_txn },
+            until_statement: None,
+        });
+        let turns = database.turns.clone();
+        (database.name.clone(), Replay { turns, stale: stale.collect(), forced: forced.collect() })
     };
     let replay = Some(file.databases.iter().map(database).collect());
-    let setup = RunSetup { seed: file.seed, order: Order::Weak, replay };
+    let setup = RunSetup { replay, ..arena::by_chance(file.seed) };
     let ran = one(plan, &mut arena, setup, 1, stop)?;
     let seen = arena.seen();
     let lost = seen.iter().map(|seen| seen.turns.lost).sum();
-    let explained = explain::explain(&seen);
+    let explained = explain::explain(&seen, &evidence::Cause::default());
     let stale = seen.iter().map(|seen| seen.recording.stale.len()).sum();
     let failure = FailedRun {
         run: ran.line,
@@ -296,6 +409,7 @@ pub fn replay(plan: &Plan, file: &RunReplay, stop: &AtomicBool) -> Result<Replay
         why: explained.why,
         stale_reads: (stale, stale),
         repeated: (1, 1),
+        experiment: None,
         replay: None,
     };
     Ok(Replayed { failure, lost })
@@ -307,6 +421,15 @@ pub struct Replayed {
     pub failure: FailedRun,
     /// How often a client did not come when its turn was.
     pub lost: usize,
+}
+
+/// What an anomaly is about, in a few words: `lost update of stock.n`.
+fn cause_words(why: &Why) -> Option<String> {
+    let Why::Anomaly(anomaly) = why else { return None };
+    let cells = anomaly.edges.iter().filter_map(|edge| edge.label.split_once('(')?.1.strip_suffix(')'));
+    let families: BTreeSet<String> = cells.map(cells::family).collect();
+    let families: Vec<String> = families.into_iter().collect();
+    Some(format!("{} of {}", anomaly.id.replace('-', " "), families.join(", ")))
 }
 
 /// What a failure shows, in a sentence.

@@ -19,7 +19,7 @@ pub fn reset(running: &Running, seed: u64) -> Result<(), String> {
 /// What happened since the last reset, as a run that failed: why, and in which statements.
 pub fn explain_failure(running: &Running, seed: u64) -> FailedRun {
     let seen = seen_in(running);
-    let explained = explain::explain(&seen);
+    let explained = explain::at_a_glance(&seen);
     let stale = seen.iter().map(|seen| seen.recording.stale.len()).sum();
     let statements = seen.iter().map(|seen| seen.recording.statements.len() as u64).sum();
     FailedRun {
@@ -30,6 +30,7 @@ pub fn explain_failure(running: &Running, seed: u64) -> FailedRun {
         why: explained.why,
         stale_reads: (stale, stale),
         repeated: (0, 0),
+        experiment: None,
         replay: None,
     }
 }

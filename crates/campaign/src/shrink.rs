@@ -1,36 +1,12 @@
-//! The same run again, with fewer and fewer stale reads, until only those remain that matter.
+//! From a failing run to its explanation: the stale reads and the overlaps that matter, why it failed, what to change.
 
-use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use skew_model::campaign::{DatabaseReplay, FailedRun, RunReplay};
-use skew_sql::session::steering::StaleRead;
-
-use crate::arena::{self, Arena, Seen};
-use crate::{Event, Failing, Plan, Trouble, explain, one, shows};
-
-/// How often a run is repeated before it counts as one that does not fail again.
-const TRIES: usize = 3;
-
-/// A run that is repeated.
-struct Repeats<'a> {
-    plan: &'a Plan,
-    arena: Arena,
-    seed: u64,
-    times: usize,
-    failed: usize,
-    stop: &'a AtomicBool,
-    watch: &'a (dyn Fn(Event<'_>) + Sync),
-}
-
-/// A run that failed again.
-struct Again {
-    output: String,
-    seen: Vec<Seen>,
-}
-
-/// A stale read of a database.
-type Kept = BTreeSet<(String, StaleRead)>;
+use crate::arena::{Arena, Seen};
+use crate::evidence::{Cause, ForcedIn, Kept};
+use crate::repeats::{Again, Repeats};
+use crate::{Event, Failing, Plan, Trouble, cause, explain, shows, trial};
+use skew_model::campaign::{DatabaseReplay, FailedRun, RunReplay, Why};
 
 /// Finds the stale reads that matter, and explains what is left.
 pub(super) fn shrink(
@@ -40,20 +16,36 @@ pub(super) fn shrink(
     watch: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<(FailedRun, RunReplay), Trouble> {
     let arena = Arena::start(plan.settings.clone()).map_err(Trouble::Database)?;
-    let mut repeats = Repeats { plan, arena, seed: failing.line.seed, times: 0, failed: 0, stop, watch };
+    let mut repeats = Repeats::new(plan, arena, failing.line.seed, stop, watch);
     let found = stale_reads(&failing.seen);
     let first = repeats.until_failed(&failing.seen, &found)?;
-    let (mut last, mut needed) = (Again { output: failing.output, seen: failing.seen }, found.clone());
+    let (mut last, mut needed) = (Again { output: failing.output, seen: failing.seen, failed: true }, found.clone());
+    let mut cause = Cause::default();
     if let Some(again) = first {
         last = again;
         needed = repeats.smallest(&mut last, &found)?;
+        cause = cause::find(&mut repeats, &mut last, &needed)?;
     }
-    let explained = explain::explain(&last.seen);
+    let mut explained = explain::explain(&last.seen, &cause);
+    if (cause.fails_serially || matches!(explained.why, Why::Serializable))
+        && let Some((at, race, experiment)) = cause::find_split(&mut repeats, &last, &needed)?
+    {
+        explained = explain::with_split(&last.seen[at], &race);
+        cause.experiment = Some(experiment);
+    }
+    if let (Some(_), Why::Anomaly(anomaly)) = (cause.experiment, &mut explained.why)
+        && let Some(seen) = last.seen.iter().find(|seen| seen.database == explained.database)
+    {
+        let candidates = trial::candidates(seen, &explained.statements, anomaly);
+        let order = cause.order.as_ref().unwrap_or(&last.seen);
+        anomaly.tried = trial::tried(&mut repeats, order, &needed, &cause.forced, candidates)?;
+    }
+    let databases = cause.order.as_ref().unwrap_or(&last.seen).iter();
     let replay = RunReplay {
         command: plan.command.clone(),
         options: Vec::new(),
         seed: failing.line.seed,
-        databases: last.seen.iter().map(|seen| database(seen, &needed)).collect(),
+        databases: databases.map(|seen| database(seen, &needed, &cause.forced)).collect(),
         shows: shows(&explained.why),
     };
     let failure = FailedRun {
@@ -64,60 +56,21 @@ pub(super) fn shrink(
         why: explained.why,
         stale_reads: (found.len(), needed.len()),
         repeated: (repeats.times, repeats.failed),
+        experiment: cause.experiment,
         replay: None,
     };
     Ok((failure, replay))
 }
 
-impl Repeats<'_> {
-    /// Repeats the run until it fails; not too often.
-    fn until_failed(&mut self, seen: &[Seen], keeps: &Kept) -> Result<Option<Again>, Trouble> {
-        for _ in 0..TRIES {
-            if let Some(again) = self.once(seen, keeps)? {
-                return Ok(Some(again));
-            }
-        }
-        Ok(None)
-    }
-
-    fn once(&mut self, seen: &[Seen], keeps: &Kept) -> Result<Option<Again>, Trouble> {
-        if self.times >= self.plan.repeats || self.stop.load(Ordering::SeqCst) {
-            return Ok(None);
-        }
-        (self.watch)(Event::Repeated(self.times + 1));
-        let setup = arena::again(self.seed, seen, |database, stale| keeps.contains(&(database.to_owned(), *stale)));
-        let ran = one(self.plan, &mut self.arena, setup, 0, self.stop)?;
-        if ran.is_interrupted {
-            return Ok(None);
-        }
-        self.times += 1;
-        if ran.line.outcome.passed() {
-            return Ok(None);
-        }
-        self.failed += 1;
-        Ok(Some(Again { output: ran.output, seen: self.arena.seen() }))
-    }
-
-    /// Leaves out stale reads, all of them first, then half of them, then one after the other. `last` is the run that
-    /// failed with what is left.
-    fn smallest(&mut self, last: &mut Again, found: &Kept) -> Result<Kept, Trouble> {
-        // Runs are repeated in the order of the first one: what others do with fewer stale reads may differ.
-        let order = last.seen.clone();
-        let mut needed = found.clone();
-        let mut size = needed.len();
-        while size > 0 {
-            let parts: Vec<Vec<(String, StaleRead)>> =
-                needed.iter().cloned().collect::<Vec<_>>().chunks(size).map(<[_]>::to_vec).collect();
-            for part in parts {
-                let fewer: Kept = needed.iter().filter(|stale| !part.contains(stale)).cloned().collect();
-                if let Some(again) = self.once(&order, &fewer)? {
-                    *last = again;
-                    needed = fewer;
-                }
-            }
-            size = if size > 1 { size.div_ceil(2).min(size - 1) } else { 0 };
-        }
-        Ok(needed)
+/// What replays a run as it was.
+pub(crate) fn replay_of(plan: &Plan, seed: u64, seen: &[Seen], shows: String) -> RunReplay {
+    let stale = stale_reads(seen);
+    RunReplay {
+        command: plan.command.clone(),
+        options: Vec::new(),
+        seed,
+        databases: seen.iter().map(|seen| database(seen, &stale, &Vec::new())).collect(),
+        shows,
     }
 }
 
@@ -126,10 +79,19 @@ fn stale_reads(seen: &[Seen]) -> Kept {
     seen.iter().flat_map(of).collect()
 }
 
-fn database(seen: &Seen, needed: &Kept) -> DatabaseReplay {
+fn database(seen: &Seen, needed: &Kept, forced: &ForcedIn) -> DatabaseReplay {
     let stale = needed.iter().filter(|(database, _)| *database == seen.database).map(|(_, stale)| {
         let place = stale.place;
         [place.session, place.txn, place.read, stale.back]
     });
-    DatabaseReplay { name: seen.database.clone(), turns: seen.turns.order.clone(), stale: stale.collect() }
+    let forced = forced
+        .iter()
+        .filter(|(database, _)| *database == seen.database)
+        .map(|(_, forced)| [forced.waits.member, forced.waits.txn, forced.from, forced.until.member, forced.until.txn]);
+    DatabaseReplay {
+        name: seen.database.clone(),
+        turns: seen.turns.order.clone(),
+        stale: stale.collect(),
+        forced: forced.collect(),
+    }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use skew_model::campaign::{
-    Campaign, ConflictingPair, Coverage, DatabaseReplay, FailedRun, RunLine, RunOutcome, RunReplay, SqlAnomaly,
-    SqlEdge, SqlOperation, SqlStatement, Why,
+    Campaign, ConflictingPair, Coverage, DatabaseReplay, Experiment, FailedRun, FailureCause, RunLine, RunOutcome,
+    RunReplay, SqlAnomaly, SqlEdge, SqlOperation, SqlStatement, TriedFix, Why,
 };
 
 use crate::fields::{list, number, open, pretty, small, text_of, texts};
@@ -30,14 +30,18 @@ pub fn write(campaign: &Campaign) -> String {
         "runs": campaign.runs.iter().map(run_json).collect::<Vec<_>>(),
         "failure": campaign.failure.as_ref().map(failure_json),
         "other_failures": campaign.other_failures.iter().map(failure_json).collect::<Vec<_>>(),
+        "causes": campaign.causes.iter().map(cause_json).collect::<Vec<_>>(),
     });
     pretty(&document)
 }
 
 /// What replays a run, as JSON.
 pub fn write_replay(replay: &RunReplay) -> String {
-    let database =
-        |database: &DatabaseReplay| json!({ "name": database.name, "turns": database.turns, "stale": database.stale });
+    let database = |database: &DatabaseReplay| {
+        json!({
+            "name": database.name, "turns": database.turns, "stale": database.stale, "forced": database.forced,
+        })
+    };
     let document = json!({
         "skew": "run",
         "version": VERSION,
@@ -78,6 +82,7 @@ pub fn read(text: &str) -> Result<Campaign, String> {
             Value::Null => Vec::new(),
             _ => list(&document, "other_failures")?.iter().map(failure_of).collect::<Result<_, _>>()?,
         },
+        causes: optional_list(&document, "causes").iter().map(cause_of).collect::<Result<_, _>>()?,
         unsupported: unsupported
             .map(|one| Ok((text_of(one, "what")?, number(one, "times")?)))
             .collect::<Result<_, String>>()?,
@@ -147,6 +152,7 @@ pub fn read_replay(text: &str) -> Result<RunReplay, String> {
             name: text_of(one, "name")?,
             turns: list(one, "turns")?.iter().map(|turn| small(turn, "turns")).collect::<Result<_, String>>()?,
             stale: stale.collect::<Result<_, String>>()?,
+            forced: optional_list(one, "forced").iter().map(forced_of).collect::<Result<_, String>>()?,
         })
     };
     Ok(RunReplay {
@@ -156,6 +162,54 @@ pub fn read_replay(text: &str) -> Result<RunReplay, String> {
         databases: list(&document, "databases")?.iter().map(database).collect::<Result<_, String>>()?,
         shows: text_of(&document, "shows")?,
     })
+}
+
+/// A list that older files do not have.
+fn optional_list<'a>(document: &'a Value, name: &str) -> &'a [Value] {
+    document[name].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn forced_of(forced: &Value) -> Result<[u32; 5], String> {
+    let part = |at: usize| small(&forced[at], "forced");
+    Ok([part(0)?, part(1)?, part(2)?, part(3)?, part(4)?])
+}
+
+fn cause_json(cause: &FailureCause) -> Value {
+    json!({ "cause": cause.words, "runs": cause.runs, "replays": cause.replays })
+}
+
+fn cause_of(cause: &Value) -> Result<FailureCause, String> {
+    let run = |run: &Value| run.as_u64().ok_or_else(|| "`runs` of a cause are numbers".to_owned());
+    Ok(FailureCause {
+        words: text_of(cause, "cause")?,
+        runs: list(cause, "runs")?.iter().map(run).collect::<Result<_, _>>()?,
+        replays: texts(cause, "replays")?,
+    })
+}
+
+fn experiment_json(experiment: &Experiment) -> Value {
+    json!({
+        "pairs": experiment.pairs, "needed": experiment.needed,
+        "serial_runs": experiment.serial_runs, "serial_passed": experiment.serial_passed,
+    })
+}
+
+fn experiment_of(experiment: &Value) -> Result<Experiment, String> {
+    let count = |name: &str| Ok::<usize, String>(number(experiment, name)? as usize);
+    Ok(Experiment {
+        pairs: count("pairs")?,
+        needed: count("needed")?,
+        serial_runs: count("serial_runs")?,
+        serial_passed: count("serial_passed")?,
+    })
+}
+
+fn tried_json(tried: &TriedFix) -> Value {
+    json!({ "fix": tried.words, "sql": tried.sql, "runs": tried.runs })
+}
+
+fn tried_of(tried: &Value) -> Result<TriedFix, String> {
+    Ok(TriedFix { words: text_of(tried, "fix")?, sql: texts(tried, "sql")?, runs: number(tried, "runs")? as usize })
 }
 
 fn run_json(run: &RunLine) -> Value {
@@ -197,6 +251,7 @@ fn failure_json(failure: &FailedRun) -> Value {
         "why": why_json(&failure.why),
         "stale_reads": { "found": found, "needed": needed },
         "repeated": { "times": times, "failed": failed },
+        "experiment": failure.experiment.as_ref().map(experiment_json),
         "replay": failure.replay,
         "database": failure.database,
         "output": failure.output,
@@ -220,6 +275,10 @@ fn failure_of(failure: &Value) -> Result<FailedRun, String> {
         why,
         stale_reads: pair("stale_reads", "found", "needed")?,
         repeated: pair("repeated", "times", "failed")?,
+        experiment: match &failure["experiment"] {
+            Value::Null => None,
+            experiment => Some(experiment_of(experiment)?),
+        },
         replay: failure["replay"].as_str().map(str::to_owned),
     })
 }
@@ -235,6 +294,7 @@ fn statement_json(statement: &SqlStatement) -> Value {
     json!({
         "connection": statement.connection, "txn": statement.txn, "sql": statement.text,
         "parameters": statement.parameters, "answer": statement.answer, "error": statement.is_error,
+        "waited_for": statement.waited_for,
         "operations": statement.operations.iter().map(operation).collect::<Vec<_>>(),
     })
 }
@@ -258,6 +318,7 @@ fn statement_of(statement: &Value) -> Result<SqlStatement, String> {
         parameters: texts(statement, "parameters")?,
         answer: text_of(statement, "answer")?,
         is_error: statement["error"] == true,
+        waited_for: statement["waited_for"].as_u64().map(|connection| connection as usize),
         operations: list(statement, "operations")?.iter().map(operation).collect::<Result<_, String>>()?,
     })
 }
@@ -275,6 +336,7 @@ fn why_json(why: &Why) -> Value {
                 "kind": "anomaly", "anomaly": anomaly.id, "headline": anomaly.headline, "cycle": anomaly.cycle,
                 "edges": anomaly.edges.iter().map(edge).collect::<Vec<_>>(),
                 "breaks": anomaly.breaks, "satisfies": anomaly.satisfies, "fix": anomaly.fix,
+                "others": anomaly.others, "tried": anomaly.tried.iter().map(tried_json).collect::<Vec<_>>(),
             })
         }
         Why::Refused(statements) => json!({ "kind": "refused", "statements": statements }),
@@ -304,6 +366,11 @@ fn why_of(why: &Value) -> Result<Why, String> {
                 breaks: texts(why, "breaks")?,
                 satisfies: texts(why, "satisfies")?,
                 fix: text_of(why, "fix")?,
+                others: match &why["others"] {
+                    Value::Null => Vec::new(),
+                    _ => texts(why, "others")?,
+                },
+                tried: optional_list(why, "tried").iter().map(tried_of).collect::<Result<_, String>>()?,
             }))
         }
         Some("refused") => {

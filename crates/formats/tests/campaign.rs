@@ -3,8 +3,8 @@
 use serde_json::Value;
 use skew_formats::campaign::{is_replay, read, read_replay, write, write_replay};
 use skew_model::campaign::{
-    Campaign, ConflictingPair, Coverage, DatabaseReplay, FailedRun, RunLine, RunOutcome, RunReplay, SqlAnomaly,
-    SqlEdge, SqlOperation, SqlStatement, Why,
+    Campaign, ConflictingPair, Coverage, DatabaseReplay, Experiment, FailedRun, FailureCause, RunLine, RunOutcome,
+    RunReplay, SqlAnomaly, SqlEdge, SqlOperation, SqlStatement, TriedFix, Why,
 };
 
 fn run(number: u64, outcome: RunOutcome) -> RunLine {
@@ -29,6 +29,7 @@ fn statement() -> SqlStatement {
         parameters: vec!["1".to_owned(), String::new()],
         answer: "40001 could not serialize access".to_owned(),
         is_error: true,
+        waited_for: Some(2),
         operations: vec![read, write],
     }
 }
@@ -49,6 +50,8 @@ fn anomaly() -> Why {
         breaks: vec!["psi".to_owned()],
         satisfies: vec!["mvrc".to_owned(), "pc".to_owned()],
         fix: "lock it".to_owned(),
+        others: vec!["lost update of page.views".to_owned()],
+        tried: vec![TriedFix { words: "lock it".to_owned(), sql: vec!["SELECT 1 FOR UPDATE".to_owned()], runs: 9 }],
     }))
 }
 
@@ -74,6 +77,7 @@ fn campaign(why: Why) -> Campaign {
             why,
             stale_reads: (7, 1),
             repeated: (5, 4),
+            experiment: Some(Experiment { pairs: 7, needed: 1, serial_runs: 3, serial_passed: 3 }),
             replay: Some(".skew/run-2.json".to_owned()),
         }),
         other_failures: vec![FailedRun {
@@ -84,7 +88,13 @@ fn campaign(why: Why) -> Campaign {
             why: Why::Refused(vec![0]),
             stale_reads: (0, 0),
             repeated: (0, 0),
+            experiment: None,
             replay: None,
+        }],
+        causes: vec![FailureCause {
+            words: "lost update of stock.n".to_owned(),
+            runs: vec![2, 3],
+            replays: vec![".skew/run-2.json".to_owned()],
         }],
         unsupported: vec![("LISTEN".to_owned(), 3)],
         held_ms: 10,
@@ -119,6 +129,7 @@ fn replay() -> RunReplay {
         name: name.to_owned(),
         turns: vec![0, 1, u32::MAX],
         stale: vec![[0, 1, 2, 3], [4, 5, 6, u32::MAX]],
+        forced: vec![[1, 2, 3, 4, u32::MAX]],
     };
     RunReplay {
         command: vec!["cargo".to_owned(), "test".to_owned()],

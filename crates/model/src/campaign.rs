@@ -23,6 +23,8 @@ pub struct Campaign {
     pub failure: Option<FailedRun>,
     /// The runs that failed after it, in order, explained without being repeated.
     pub other_failures: Vec<FailedRun>,
+    /// The runs that failed, by what caused them, the most frequent cause first.
+    pub causes: Vec<FailureCause>,
     /// What the database refused because it does not support it: the words, and how often.
     pub unsupported: Vec<(String, u64)>,
     /// How long clients were held so that transactions overlap, all runs together.
@@ -160,6 +162,30 @@ impl fmt::Display for RunOutcome {
     }
 }
 
+/// The failing runs of one cause.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FailureCause {
+    /// `lost update of stock.n`
+    pub words: String,
+    /// The runs' numbers.
+    pub runs: Vec<u64>,
+    /// The files that replay them.
+    pub replays: Vec<String>,
+}
+
+/// What reruns of a failing run have shown, in which transactions that had overlapped ran one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Experiment {
+    /// Pairs of transactions that overlapped and met at a cell.
+    pub pairs: usize,
+    /// Pairs of them whose overlap the failure needs.
+    pub needed: usize,
+    /// Reruns without the overlaps that are needed.
+    pub serial_runs: usize,
+    /// How many of them passed.
+    pub serial_passed: usize,
+}
+
 /// A run that failed, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FailedRun {
@@ -177,6 +203,8 @@ pub struct FailedRun {
     pub stale_reads: (usize, usize),
     /// How often the run was repeated, and how often it failed again.
     pub repeated: (usize, usize),
+    /// What reruns showed in which transactions did not overlap.
+    pub experiment: Option<Experiment>,
     /// The file that replays it.
     pub replay: Option<String>,
 }
@@ -196,6 +224,8 @@ pub struct SqlStatement {
     pub answer: String,
     /// Whether it failed.
     pub is_error: bool,
+    /// The connection, from 1, for the end of whose transaction it waited.
+    pub waited_for: Option<usize>,
     /// What it read and wrote.
     pub operations: Vec<SqlOperation>,
 }
@@ -249,6 +279,21 @@ pub struct SqlAnomaly {
     pub satisfies: Vec<String>,
     /// What to change.
     pub fix: String,
+    /// What else is not serializable in the run, and is not the cause of the failure: `lost update of page.views`.
+    pub others: Vec<String>,
+    /// Changes that were tried, cheapest first.
+    pub tried: Vec<TriedFix>,
+}
+
+/// A change with which the command was run again, and passed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TriedFix {
+    /// One sentence.
+    pub words: String,
+    /// The statements as they should be.
+    pub sql: Vec<String>,
+    /// How many runs passed with it; none failed.
+    pub runs: usize,
 }
 
 /// An edge of a cycle.
@@ -290,4 +335,6 @@ pub struct DatabaseReplay {
     pub turns: Vec<u32>,
     /// Session, transaction, read, and how many versions it went back.
     pub stale: Vec<[u32; 4]>,
+    /// What waits for what: connection, transaction, statement; connection, transaction of the one that ends first.
+    pub forced: Vec<[u32; 5]>,
 }

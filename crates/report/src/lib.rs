@@ -50,7 +50,7 @@ mod words;
 
 use skew_model::{History, Verdict};
 
-pub use campaign::{campaign, campaign_page, coverage, explained_run, failed_run, junit, summary};
+pub use campaign::{campaign, campaign_end, campaign_page, coverage, explained_run, failed_run, junit, summary};
 pub use dot::dot;
 pub use html::html;
 pub use json::json;

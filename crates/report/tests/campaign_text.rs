@@ -3,7 +3,7 @@
 mod campaigns;
 
 use campaigns::{campaign as many, lost_update, run, statement};
-use skew_model::campaign::{Campaign, FailedRun, RunOutcome, SqlAnomaly, Why};
+use skew_model::campaign::{Campaign, Experiment, FailedRun, RunOutcome, SqlAnomaly, TriedFix, Why};
 use skew_report::{Style, campaign, failed_run, summary};
 
 #[track_caller]
@@ -264,13 +264,43 @@ fn long_statements_and_many_operations_are_cut() {
     let mut other = failure.statements[5].operations[0].clone();
     other.is_guilty = false;
     failure.statements[7].operations = vec![other; 9];
-    let text = failed_run(&failure, Style::default());
+    let text = failed_run(&failure, Style { expand: true, ..Style::default() });
     let of_statement: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("   3 |")).take(10).collect();
     assert_eq!(of_statement[5], "     |              … 20 lines …");
     assert!(of_statement[7].ends_with("from stock"), "{text}");
     assert!(of_statement[8].starts_with("     |                $1 = xxx") && of_statement[8].contains('…'), "{text}");
     assert!(text.contains("… 88 more\n") && text.contains("… 5 more\n"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+}
+
+#[test]
+fn what_matters_comes_first_and_columns_are_folded() {
+    let mut failure = lost_update();
+    failure.statements[2].text = "select a, b, c, d, n from stock where id = $1".to_owned();
+    failure.statements[7].waited_for = Some(3);
+    failure.statements.insert(3, statement(2, "t4", "select 1 from other", &["r other[1].x=1"]));
+    failure.experiment = Some(Experiment { pairs: 3, needed: 1, serial_runs: 3, serial_passed: 3 });
+    let Why::Anomaly(anomaly) = &mut failure.why else { unreachable!("a lost update") };
+    anomaly.edges.iter_mut().for_each(|edge| edge.statements = (None, None));
+    anomaly.others = vec!["lost update of page.views".to_owned()];
+    anomaly.tried = vec![TriedFix {
+        words: "lock the rows while they are read".to_owned(),
+        sql: vec!["select n from stock FOR UPDATE".to_owned()],
+        runs: 10,
+    }];
+    let text = failed_run(&failure, Style::default());
+    for expected in [
+        "   3 | client 2 t4  select 5 columns from stock where id = $1\n",
+        "     |                waited for the end of client 3's transaction\n",
+        "     | … 1 more statement of these transactions: --verbose shows all\n",
+        "     = also    not serializable, and not the cause: lost update of page.views\n",
+        "     = fix     lock the rows while they are read (tried: 10 runs passed)\n",
+        "     = sql     select n from stock FOR UPDATE\n",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+    let all = failed_run(&failure, Style { expand: true, ..Style::default() });
+    assert!(all.contains("select a, b, c, d, n from stock") && all.contains("select 1 from other"), "{all}");
 }
 
 #[test]

@@ -10,7 +10,9 @@ use skew_sql::session::recording::RunPlan;
 use skew_sql::session::steering::StaleRead;
 use skew_sql::session::{Client, Cluster, Database, Options};
 
-use crate::scheduler::{Order, Scheduler};
+use crate::directed::Directions;
+use crate::rewrites::Rewrites;
+use crate::scheduler::{Forced, Order, Scheduler};
 use skew_sql::script::{Failed, Script};
 
 /// The databases of a server.
@@ -37,6 +39,10 @@ pub struct RunSetup {
     pub order: Order,
     /// What another run did, by database.
     pub replay: Option<BTreeMap<String, Replay>>,
+    /// Statements that are changed on their way.
+    pub rewrites: Rewrites,
+    /// What is tried before chance, by database.
+    pub directions: BTreeMap<String, Directions>,
 }
 
 /// What another run did in a database.
@@ -46,16 +52,22 @@ pub struct Replay {
     pub turns: Vec<u32>,
     /// The reads that returned old versions.
     pub stale: Vec<StaleRead>,
+    /// What waits for what.
+    pub forced: Vec<Forced>,
 }
 
 impl RunSetup {
     fn begin(&self, name: &str, entry: &Entry) -> Result<()> {
         let replay = self.replay.as_ref().map(|replays| replays.get(name).cloned().unwrap_or_default());
-        let (order, stale) = match replay {
-            Some(replay) => (Order::Replay(replay.turns), Some(replay.stale)),
-            None => (self.order.clone(), None),
+        let (order, stale, forced) = match replay {
+            Some(replay) => (Order::Replay(replay.turns), Some(replay.stale), replay.forced),
+            None => (self.order.clone(), None, Vec::new()),
         };
-        entry.scheduler.begin_run(self.seed, order);
+        *entry.rewrites.lock().unwrap_or_else(PoisonError::into_inner) = self.rewrites.clone();
+        entry.scheduler.begin_run(self.seed, order, &forced);
+        if let Some(directions) = self.directions.get(name) {
+            entry.scheduler.direct(directions);
+        }
         entry.database.begin_run(&RunPlan { seed: self.seed, stale })
     }
 }
@@ -66,8 +78,17 @@ pub struct Entry {
     pub database: Database,
     /// Whose statement goes next.
     pub scheduler: Arc<Scheduler>,
+    /// Statements that are changed on their way, in the run that is on.
+    rewrites: Mutex<Rewrites>,
     /// Whether a client made it with CREATE DATABASE.
     is_made_by_client: bool,
+}
+
+impl Entry {
+    /// Statements that are changed on their way, in the run that is on.
+    pub fn rewrites(&self) -> Rewrites {
+        self.rewrites.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// Why there is no such database.
@@ -158,7 +179,7 @@ impl Databases {
             return Err(NotMade::TooMany(self.most));
         }
         let scheduler = Scheduler::new(self.hold, self.options.seed);
-        let entry = Arc::new(Entry { database, scheduler, is_made_by_client });
+        let entry = Arc::new(Entry { database, scheduler, rewrites: Mutex::default(), is_made_by_client });
         let run = self.run.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(run) = run {
             entry.database.checkpoint().and_then(|()| run.begin(name, &entry)).map_err(NotMade::Run)?;

@@ -4,6 +4,8 @@
 //! - [`settings`]: what a server is told when it starts
 //! - [`tls`]: encrypted connections, if they are built in
 //! - [`databases`]: the databases by name, each made when somebody first connects to it
+//! - [`directed`]: which transaction is held after a read until others have overwritten what it read
+//! - [`rewrites`]: statements that are changed on their way to the database, to try a change
 //! - [`scheduler`]: whose statement goes next while several clients are at work
 //! - [`listen`]: sockets, one thread a connection, the end
 //! - [`postgres`]: the PostgreSQL wire
@@ -12,8 +14,10 @@
 //! waits for a lock or runs for long holds up nobody else, and cancel requests are always heard.
 
 pub mod databases;
+pub mod directed;
 pub mod listen;
 pub mod postgres;
+pub mod rewrites;
 pub mod scheduler;
 pub mod settings;
 pub mod tls;

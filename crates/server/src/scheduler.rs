@@ -11,18 +11,23 @@
 //! How the next one is picked changes whenever everybody has come to rest: at random, or by priorities that change at
 //! random moments (PCT, Burckhardt et al. 2010, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs").
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use skew_store::strategies::Dice;
 
+use crate::directed::{Directed, Directions};
+
 /// How long a replay waits for a client that is to go next before it gives up on it.
 const PATIENCE: Duration = Duration::from_millis(400);
 /// How long transactions wait for others that are open, where they are to run one after the other. An application that
 /// opens two at a time would wait for ever; on a busy machine a client may need a while for its next statement.
 const SERIAL_PATIENCE: Duration = Duration::from_millis(250);
+
+/// How long a transaction that is held after a read waits for others, while nothing happens.
+const DIRECTED_PATIENCE: Duration = Duration::from_millis(150);
 
 /// Who has just connected is about to ask for something: it is waited for so many times as long.
 const NEWS: u32 = 10;
@@ -45,11 +50,58 @@ pub enum Order {
     Replay(Vec<u32>),
 }
 
+/// A transaction of a run: its connection, by the order in which they came, and its number among the connection's.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TxnPlace {
+    /// The connection.
+    pub member: u32,
+    /// Which of the connection's transactions, from 0.
+    pub txn: u32,
+}
+
+/// What a rerun forces: a transaction waits, from one of its statements on, until another transaction has ended or has
+/// come so far. Statements are counted from 0, BEGIN included.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Forced {
+    /// The transaction that waits.
+    pub waits: TxnPlace,
+    /// Its first statement that waits.
+    pub from: u32,
+    /// The transaction that it waits for.
+    pub until: TxnPlace,
+    /// The statement of that one after which the wait is over; `None`: its end.
+    pub until_statement: Option<u32>,
+}
+
+/// What happened at the gate, in order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum GateEvent {
+    /// A statement went.
+    Went {
+        /// Its transaction.
+        txn: TxnPlace,
+        /// Its number in the transaction, from 0.
+        statement: u32,
+        /// The SQL; empty for the commit of a transaction that no statement began.
+        text: Arc<str>,
+    },
+    /// A statement that had waited for a lock goes on.
+    Resumed(u32),
+    /// A transaction has ended.
+    Ended(TxnPlace),
+    /// A connection has come.
+    Joined(u32),
+}
+
 /// What happened at the gate.
 #[derive(Clone, Debug, Default)]
 pub struct Turns {
     /// Whose statement or commit went, in order: connections by the order in which they came.
     pub order: Vec<u32>,
+    /// The same with their transactions, waits and ends.
+    pub events: Vec<GateEvent>,
+    /// How often what was forced could not be kept up, because nothing else went on.
+    pub broken: usize,
     /// How long clients were held, all together.
     pub held: Duration,
     /// How often a replay gave up on whoever was to go next.
@@ -75,6 +127,18 @@ struct State {
     lowest: i64,
     /// In a replay, who is to go.
     script: VecDeque<u32>,
+    /// Connections of the script that were given up on, until they come to the gate.
+    late: BTreeSet<u64>,
+    /// What waits for what.
+    forced: Vec<Forced>,
+    /// How far each transaction has come that something waits for: statements answered.
+    answered: BTreeMap<TxnPlace, u32>,
+    /// How many transactions of each connection have ended.
+    ended: BTreeMap<u32, u32>,
+    /// What is tried before chance.
+    directed: Directed,
+    /// When something last happened at the gate.
+    progress: Instant,
     /// Kept for runs only: a server that runs for long has too many.
     turns: Option<Turns>,
 }
@@ -88,11 +152,32 @@ struct Place {
     in_transaction: bool,
     priority: i64,
     thread: Option<Thread>,
+    /// How many transactions have begun.
+    begun: u32,
+    /// The number of the next statement in the transaction.
+    statement: u32,
+    /// The SQL that is at the gate.
+    text: Arc<str>,
 }
 
 impl Place {
     fn new(activity: Activity) -> Place {
-        Place { activity, is_eager: false, lingers: false, in_transaction: false, priority: 0, thread: None }
+        Place {
+            activity,
+            is_eager: false,
+            lingers: false,
+            in_transaction: false,
+            priority: 0,
+            thread: None,
+            begun: 0,
+            statement: 0,
+            text: Arc::from(""),
+        }
+    }
+
+    /// The transaction that it is in, or was in last.
+    fn txn(&self, id: u64) -> TxnPlace {
+        TxnPlace { member: id as u32, txn: self.begun.saturating_sub(1) }
     }
 
     fn is_new(&self, now: Instant, hold: Duration) -> bool {
@@ -156,17 +241,30 @@ impl Scheduler {
             delay: 0,
             lowest: 0,
             script: VecDeque::new(),
+            late: BTreeSet::new(),
+            forced: Vec::new(),
+            answered: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            directed: Directed::default(),
+            progress: Instant::now(),
             turns: None,
         };
         Arc::new(Scheduler { hold, state: Mutex::new(state) })
     }
 
     /// A run begins: connections are counted anew, and turns are kept.
-    pub fn begin_run(&self, seed: u64, order: Order) {
+    pub fn begin_run(&self, seed: u64, order: Order, forced: &[Forced]) {
         let mut state = self.lock();
         if state.members.is_empty() {
             state.next_id = 0;
         }
+        state.script.clear();
+        state.late.clear();
+        state.forced = forced.to_vec();
+        state.answered.clear();
+        state.ended.clear();
+        state.directed = Directed::default();
+        state.progress = Instant::now();
         state.random = Dice::new(seed);
         state.new_strategy();
         match order {
@@ -180,6 +278,11 @@ impl Scheduler {
         state.turns = Some(Turns::default());
     }
 
+    /// The run that has begun tries this before chance.
+    pub fn direct(&self, directions: &Directions) {
+        self.lock().directed = Directed::new(directions.clone());
+    }
+
     /// What has happened since the run began.
     pub fn turns(&self) -> Turns {
         self.lock().turns.clone().unwrap_or_default()
@@ -191,6 +294,9 @@ impl Scheduler {
         let id = state.next_id;
         state.next_id += 1;
         state.members.insert(id, Place::new(Activity::New(Instant::now())));
+        if let Some(turns) = &mut state.turns {
+            turns.events.push(GateEvent::Joined(id as u32));
+        }
         drop(state);
         Member { scheduler: Arc::clone(self), id }
     }
@@ -202,20 +308,30 @@ impl Scheduler {
 }
 
 impl Member {
-    /// Stops at the gate before a statement or a commit. Returns when it is this connection's turn.
-    pub fn turn(&self) {
+    /// Stops at the gate before a statement or a commit. Returns when it is this connection's turn. `text` is the
+    /// statement's SQL, empty for the commit of a transaction that no statement began.
+    pub fn turn(&self, text: &str) {
         if self.scheduler.hold.is_zero() {
             return;
         }
         let came = Instant::now();
-        let Some(longest) = self.arrive() else { return };
+        let Some(longest) = self.arrive(text) else { return };
+        let mut late = came + longest;
         loop {
-            let left = (came + longest).saturating_duration_since(Instant::now());
+            let left = late.saturating_duration_since(Instant::now());
             if !left.is_zero() {
                 std::thread::park_timeout(left);
             }
             let mut state = self.scheduler.lock();
             if state.place(self.id).activity == Activity::Held && left.is_zero() {
+                // In a rerun the gate waits as long as anything goes on.
+                let waits = state.strategy == Strategy::Replay || state.must_wait(self.id);
+                let is_directed = state.directed.holds(self.id);
+                let patient = state.progress + if is_directed { DIRECTED_PATIENCE } else { PATIENCE };
+                if waits && patient > Instant::now() {
+                    late = patient;
+                    continue;
+                }
                 state.goes_unasked(self.id);
             }
             let place = state.place(self.id);
@@ -253,13 +369,14 @@ impl Member {
     }
 
     /// How long to wait at the gate, if at all.
-    fn arrive(&self) -> Option<Duration> {
+    fn arrive(&self, text: &str) -> Option<Duration> {
         let mut state = self.scheduler.lock();
+        state.comes(self.id, text);
         let now = Instant::now();
         let hold = self.scheduler.hold;
         let is_free = matches!(state.strategy, Strategy::Random | Strategy::Priorities);
         let mut lingers = false;
-        if is_free && !state.others_at_work(self.id, now, hold) {
+        if is_free && !state.must_wait(self.id) && !state.others_at_work(self.id, now, hold) {
             state.new_strategy();
             let delay = state.delay;
             lingers = state.members.len() > 1 && state.place(self.id).is_at_rest() && state.random.percent(delay);
@@ -287,12 +404,14 @@ impl Member {
         }
         let mut state = self.scheduler.lock();
         let place = state.place(self.id);
-        place.activity = activity;
+        let was = std::mem::replace(&mut place.activity, activity);
+        let txn = place.txn(self.id);
         match activity {
             Activity::Idle => place.in_transaction = false,
             Activity::Thinking(_) => place.in_transaction = true,
             _ => {}
         }
+        state.notes(txn, was, activity);
         state.decide(Instant::now(), self.scheduler.hold);
     }
 }
@@ -300,12 +419,107 @@ impl Member {
 impl Drop for Member {
     fn drop(&mut self) {
         let mut state = self.scheduler.lock();
-        state.members.remove(&self.id);
+        let place = state.members.remove(&self.id);
+        if let Some(place) = place.filter(|place| place.begun > 0 && !place.is_at_rest()) {
+            state.notes(place.txn(self.id), place.activity, Activity::Idle);
+        }
         state.decide(Instant::now(), self.scheduler.hold);
     }
 }
 
 impl State {
+    /// A statement comes to the gate; the first one after a rest begins a transaction.
+    fn comes(&mut self, id: u64, text: &str) {
+        let is_run = self.turns.is_some();
+        let place = self.place(id);
+        if place.is_at_rest() {
+            place.begun += 1;
+            place.statement = 0;
+        }
+        if is_run {
+            place.text = Arc::from(text);
+        }
+        self.late.remove(&id);
+    }
+
+    /// What has become of a connection's transaction.
+    fn notes(&mut self, txn: TxnPlace, was: Activity, is: Activity) {
+        // A statement that waits for a lock wakes now and then to look again: that is no progress.
+        if matches!(is, Activity::Idle | Activity::Thinking(_)) {
+            self.progress = Instant::now();
+        }
+        if is == Activity::Blocked {
+            self.directed.blocked(txn);
+        }
+        if matches!(is, Activity::Idle | Activity::Thinking(_)) && !self.forced.is_empty() {
+            let statements = self.members.get(&u64::from(txn.member)).map_or(u32::MAX, |place| place.statement);
+            self.answered.insert(txn, statements);
+        }
+        let is_end = is == Activity::Idle && !matches!(was, Activity::Idle | Activity::New(_));
+        if is_end {
+            self.ended.insert(txn.member, txn.txn + 1);
+            self.directed.ended(txn);
+        }
+        if let Some(turns) = &mut self.turns {
+            if is_end {
+                turns.events.push(GateEvent::Ended(txn));
+            }
+            let resumed = GateEvent::Resumed(txn.member);
+            if was == Activity::Blocked && is == Activity::Running && turns.events.last() != Some(&resumed) {
+                turns.events.push(resumed);
+            }
+        }
+    }
+
+    /// Whether the statement at the gate is forced to wait.
+    fn must_wait(&self, id: u64) -> bool {
+        let Some(place) = self.members.get(&id) else { return false };
+        // The commit of a read that is a transaction of its own belongs to the read.
+        if self.directed.holds(id) && !place.text.is_empty() {
+            return true;
+        }
+        if self.forced.is_empty() {
+            return false;
+        }
+        let txn = place.txn(id);
+        let is_over = |forced: &Forced| match forced.until_statement {
+            _ if self.ended.get(&forced.until.member).is_some_and(|ended| *ended > forced.until.txn) => true,
+            None => false,
+            Some(statement) => self.answered.get(&forced.until).is_some_and(|answered| *answered > statement),
+        };
+        self.forced.iter().any(|one| one.waits == txn && place.statement >= one.from && !is_over(one))
+    }
+
+    /// The connections at the gate that are allowed to go.
+    fn ready(&self) -> Vec<u64> {
+        let held = self.members.iter().filter(|(_, place)| place.activity == Activity::Held);
+        held.map(|(&id, _)| id).filter(|&id| !self.must_wait(id)).collect()
+    }
+
+    /// The connection that is to go next in a replay, if it is at the gate. Connections that cannot come now are passed
+    /// over: those that are forced to wait, wait for a lock, or were given up on.
+    fn scripted(&mut self) -> Option<u64> {
+        let ready = self.ready();
+        let cannot_come = |id: u64| {
+            let activity = self.members.get(&id).map(|place| place.activity);
+            self.late.contains(&id)
+                || (activity == Some(Activity::Held) && !ready.contains(&id))
+                || (activity == Some(Activity::Blocked) && !self.forced.is_empty())
+        };
+        let next = self.script.iter().position(|next| !cannot_come(u64::from(*next)));
+        match next {
+            Some(at) => {
+                let id = u64::from(self.script[at]);
+                ready.contains(&id).then(|| {
+                    self.script.remove(at);
+                    id
+                })
+            }
+            // The run goes on longer than the one that is replayed.
+            None => ready.first().copied(),
+        }
+    }
+
     fn place(&mut self, id: u64) -> &mut Place {
         self.members.get_mut(&id).expect("members are at the gate until they are dropped")
     }
@@ -331,14 +545,29 @@ impl State {
         if let Some(thread) = place.thread.take() {
             thread.unpark();
         }
+        let (txn, statement, text) = (place.txn(id), place.statement, place.text.clone());
+        place.statement += 1;
+        self.progress = Instant::now();
         if let Some(turns) = &mut self.turns {
             turns.order.push(id as u32);
+            turns.events.push(GateEvent::Went { txn, statement, text: Arc::clone(&text) });
         }
+        self.directed.goes(id, txn, &text);
     }
 
     /// Has waited for long enough. In a replay that was not foreseen.
     fn goes_unasked(&mut self, id: u64) {
+        if self.must_wait(id) {
+            let txn = self.place(id).txn(id);
+            self.directed.release();
+            self.forced.retain(|forced| forced.waits != txn);
+            if let Some(turns) = &mut self.turns {
+                turns.broken += 1;
+            }
+        }
         if self.strategy == Strategy::Replay {
+            let awaited = self.script.front().map(|next| u64::from(*next)).filter(|next| *next != id);
+            self.late.extend(awaited);
             if let Some(at) = self.script.iter().position(|next| u64::from(*next) == id) {
                 self.script.remove(at);
             }
@@ -361,48 +590,42 @@ impl State {
         if self.members.values().any(|place| place.activity == Activity::Running) {
             return;
         }
-        let held = |(_, place): &(&u64, &Place)| place.activity == Activity::Held;
-        let eager = self.members.iter().filter(held).find(|(_, place)| place.is_eager).map(|(&id, _)| id);
+        let ready = self.ready();
+        let eager = ready.iter().copied().find(|id| self.members[id].is_eager);
         if let Some(id) = eager {
             return self.goes(id);
         }
-        let at_work = || self.members.iter().filter(|(_, place)| place.activity.is_at_work(now, hold));
-        if at_work().count() == 1 && at_work().all(|(_, place)| place.lingers) {
+        let waits = |id: &u64| self.members[id].activity == Activity::Held && !ready.contains(id);
+        let at_work: Vec<u64> = self
+            .members
+            .iter()
+            .filter(|(id, place)| place.activity.is_at_work(now, hold) && !waits(id))
+            .map(|(&id, _)| id)
+            .collect();
+        if at_work.len() == 1 && self.members[&at_work[0]].lingers {
             return;
         }
         let picked = match self.strategy {
             Strategy::Random => {
-                if at_work().any(|member| !held(&member)) {
+                if at_work.is_empty() || at_work.iter().any(|id| !ready.contains(id)) {
                     return;
                 }
-                let count = at_work().count() as u64;
-                if count == 0 {
-                    return;
-                }
-                let nth = self.random.roll() % count;
-                self.members.iter().filter(held).nth(nth as usize).map(|(&id, _)| id)
+                let nth = self.random.roll() % at_work.len() as u64;
+                ready.get(nth as usize).copied()
             }
-            Strategy::Priorities => at_work().max_by_key(|(_, place)| place.priority).filter(held).map(|(&id, _)| id),
+            Strategy::Priorities => {
+                at_work.into_iter().max_by_key(|id| self.members[id].priority).filter(|id| ready.contains(id))
+            }
             Strategy::Serial => {
                 let mut inside = self.members.iter().filter(|(_, place)| place.in_transaction).peekable();
                 match inside.peek() {
-                    Some(_) => inside.find(held).map(|(&id, _)| id),
-                    None => self.members.iter().find(held).map(|(&id, _)| id),
+                    Some(_) => inside.map(|(&id, _)| id).find(|id| ready.contains(id)),
+                    None => ready.first().copied(),
                 }
             }
-            Strategy::Replay => {
-                let next = self.script.front().map(|next| u64::from(*next));
-                match next {
-                    Some(next) => self.members.iter().filter(held).find(|(id, _)| **id == next).map(|(&id, _)| id),
-                    // The run goes on longer than the one that is replayed.
-                    None => self.members.iter().find(held).map(|(&id, _)| id),
-                }
-            }
+            Strategy::Replay => self.scripted(),
         };
         let Some(id) = picked else { return };
-        if self.strategy == Strategy::Replay {
-            self.script.pop_front();
-        }
         let changes_priority = self.random.percent(15);
         self.lowest -= i64::from(changes_priority);
         let lowest = self.lowest;
@@ -445,6 +668,12 @@ mod tests {
             delay: 0,
             lowest: 0,
             script: VecDeque::new(),
+            late: BTreeSet::new(),
+            forced: Vec::new(),
+            answered: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            directed: Directed::default(),
+            progress: Instant::now(),
             turns: None,
         }
     }
@@ -459,7 +688,7 @@ mod tests {
         let scheduler = Scheduler::new(LONG, 0);
         let alone = scheduler.join();
         for number in 0..100 {
-            alone.turn();
+            alone.turn("");
             alone.rest(number % 2 == 0);
         }
     }
@@ -471,7 +700,7 @@ mod tests {
         idle.rest(false);
         one.rest(true);
         for _ in 0..100 {
-            one.turn();
+            one.turn("");
             one.rest(true);
         }
     }
@@ -491,8 +720,8 @@ mod tests {
     fn without_a_hold_nobody_waits() {
         let scheduler = Scheduler::new(Duration::ZERO, 0);
         let (one, other) = (scheduler.join(), scheduler.join());
-        one.turn();
-        other.turn();
+        one.turn("");
+        other.turn("");
     }
 
     #[test]
@@ -530,11 +759,11 @@ mod tests {
         let scheduler = Scheduler::new(LONG, 3);
         let (one, other) = (scheduler.join(), scheduler.join());
         other.rest(false);
-        one.turn();
+        one.turn("");
         one.rest(true);
         let (sender, receiver) = mpsc::channel();
         let thread = std::thread::spawn(move || {
-            other.turn();
+            other.turn("");
             sender.send(()).expect("the test listens");
         });
         drop(one);
@@ -569,6 +798,42 @@ mod tests {
         assert_eq!(state.turns.as_ref().map(|turns| (turns.order.clone(), turns.lost)), Some((vec![1, 0, 0], 1)));
     }
 
+    /// Runs a member's statements, each in one transaction, in a thread of its own.
+    fn transaction(member: Member, statements: usize) -> std::thread::JoinHandle<()> {
+        std::thread::spawn(move || {
+            for at in 1..=statements {
+                member.turn("SELECT 1");
+                member.rest(at < statements);
+            }
+        })
+    }
+
+    #[test]
+    fn a_transaction_that_is_forced_to_wait_begins_after_the_end_of_the_other_one() {
+        let scheduler = Scheduler::new(Duration::from_millis(1), 0);
+        let place = |member| TxnPlace { member, txn: 0 };
+        let forced = Forced { waits: place(0), from: 0, until: place(1), until_statement: None };
+        // The run that is repeated had both at work at the same time.
+        scheduler.begin_run(7, Order::Replay(vec![0, 1, 0, 1, 0, 1]), &[forced]);
+        let (one, other) = (scheduler.join(), scheduler.join());
+        let threads = [transaction(one, 3), transaction(other, 3)];
+        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+        let turns = scheduler.turns();
+        assert_eq!((turns.order, turns.broken, turns.lost), (vec![1, 1, 1, 0, 0, 0], 0, 0));
+        assert_eq!(turns.events[5], GateEvent::Ended(place(1)));
+    }
+
+    #[test]
+    fn what_is_forced_in_vain_is_given_up_and_counted() {
+        let scheduler = Scheduler::new(Duration::from_millis(1), 0);
+        let place = |member| TxnPlace { member, txn: 0 };
+        let forced = Forced { waits: place(0), from: 1, until: place(9), until_statement: None };
+        scheduler.begin_run(7, Order::Replay(vec![0, 0]), &[forced]);
+        transaction(scheduler.join(), 2).join().expect("no panic");
+        let turns = scheduler.turns();
+        assert_eq!((turns.order, turns.broken), (vec![0, 0], 1));
+    }
+
     #[test]
     fn one_goes_at_a_time() {
         let mut state = state(&[Activity::Running, Activity::Held], Strategy::Priorities);
@@ -580,10 +845,10 @@ mod tests {
     fn a_run_is_recorded_and_counts_connections_anew() {
         let scheduler = Scheduler::new(Duration::from_millis(1), 0);
         for _ in 0..2 {
-            scheduler.begin_run(7, Order::Weak);
+            scheduler.begin_run(7, Order::Weak, &[]);
             let (one, other) = (scheduler.join(), scheduler.join());
             for member in [&one, &other, &one] {
-                member.turn();
+                member.turn("");
                 member.rest(false);
             }
             assert_eq!(scheduler.turns().order, [0, 1, 0]);

@@ -55,8 +55,11 @@ const ROOMS: &[Rooms] = &[
     Rooms { of: "syntax", order: &["error", "budget", "sort", "quote", "parse", "plpgsql"], upward: &[] },
     Rooms {
         of: "campaign",
-        order: &["process", "trouble", "arena", "coverage", "fix", "explain", "live", "shrink"],
-        upward: &[("fix", "explain")],
+        order: &[
+            "process", "trouble", "arena", "coverage", "cells", "sql_text", "trace", "predict", "evidence", "story",
+            "fix", "split", "explain", "live", "repeats", "cause", "trial", "shrink",
+        ],
+        upward: &[],
     },
 ];
 

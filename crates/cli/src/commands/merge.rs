@@ -92,9 +92,24 @@ fn merge(whole: &mut Campaign, part: Campaign) -> Result<(), String> {
         (Some(_), None) => true,
         _ => false,
     };
-    if is_earlier(&part.failure, &whole.failure) {
-        whole.failure = part.failure;
+    let later = match is_earlier(&part.failure, &whole.failure) {
+        true => std::mem::replace(&mut whole.failure, part.failure),
+        false => part.failure,
+    };
+    whole.other_failures.extend(part.other_failures);
+    whole.other_failures.extend(later);
+    whole.other_failures.sort_by_key(number);
+    for cause in part.causes {
+        match whole.causes.iter_mut().find(|other| other.words == cause.words) {
+            Some(other) => {
+                other.runs.extend(cause.runs);
+                other.replays.extend(cause.replays);
+                other.runs.sort_unstable();
+            }
+            None => whole.causes.push(cause),
+        }
     }
+    whole.causes.sort_by_key(|cause| std::cmp::Reverse(cause.runs.len()));
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skew_campaign::{self as campaign, Event, Plan, Trouble};
 use skew_model::AskedLevel;
-use skew_model::campaign::{Campaign, RunLine, RunReplay};
+use skew_model::campaign::{Campaign, FailedRun, RunLine, RunReplay};
 use skew_server::Settings;
 use skew_sql::session::{ChoiceKind, Options};
 use skew_store::Recency;
@@ -144,7 +144,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let plan = plan(arguments)?;
     arguments.files().check()?;
     let progress = Progress::new(&plan, arguments.output.quiet);
-    let results = campaign::run(&plan, &stop, &|event| progress.event(event));
+    let results = campaign::run(&plan, &stop, &|event| match event {
+        Event::Explained(failure, replay) => progress.pause(|| tell_at_once(arguments, failure, replay)),
+        event => progress.event(event),
+    });
     progress.end();
     let results = match results {
         Ok(results) => results,
@@ -158,17 +161,53 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
             None => campaign.planned = campaign.runs.len() as u64,
         }
     }
-    if let (Some(failure), Some(replay)) = (&mut campaign.failure, results.replay) {
-        match keep_replay(arguments, &replay, failure.run.number) {
+    for (at, (number, replay)) in results.replays.iter().enumerate() {
+        match keep_replay(arguments, replay, *number) {
             Ok(path) => {
-                arguments.output.wrote(Path::new(&path));
-                failure.replay = Some(path);
+                // The others are in the same folder.
+                if at == 0 {
+                    arguments.output.wrote(Path::new(&path));
+                }
+                let cause = campaign.causes.iter_mut().find(|cause| cause.runs.contains(number));
+                cause.into_iter().for_each(|cause| cause.replays.push(path.clone()));
+                let mut failures = campaign.failure.iter_mut().chain(&mut campaign.other_failures);
+                let failure = failures.find(|failure| failure.run.number == *number);
+                failure.into_iter().for_each(|failure| failure.replay = Some(path.clone()));
             }
             // What was found is worth more than the file.
-            Err(error) => eprintln!("skew: {error}"),
+            Err(error) => {
+                eprintln!("skew: {error}");
+                break;
+            }
         }
     }
-    arguments.files().tell(&campaign, &arguments.output, arguments.format)
+    // The failure was printed when it was found.
+    match arguments.tells_at_once() {
+        true => {
+            let words = skew_report::campaign_end(&campaign, arguments.output.style());
+            arguments.files().tell_as(&campaign, &arguments.output, &words)
+        }
+        false => arguments.files().tell(&campaign, &arguments.output, arguments.format),
+    }
+}
+
+impl Arguments {
+    /// Whether the first failure is printed as soon as it is explained: as text, where text goes by itself.
+    fn tells_at_once(&self) -> bool {
+        self.format == ResultFormat::Text && !self.output.quiet && self.output.output.is_none()
+    }
+}
+
+/// Prints the first failure as soon as it is explained; the other runs go on behind it.
+fn tell_at_once(arguments: &Arguments, failure: &FailedRun, replay: &RunReplay) {
+    if !arguments.tells_at_once() {
+        return;
+    }
+    let path = keep_replay(arguments, replay, failure.run.number).ok();
+    let failure = FailedRun { replay: path, ..failure.clone() };
+    let text = skew_report::failed_run(&failure, arguments.output.style());
+    // The same error comes again when the results are written.
+    let _ = output::write(None, &format!("{text}\n"));
 }
 
 /// What a campaign's results mean for a script.
@@ -211,8 +250,13 @@ impl Files<'_> {
         flags: &OutputFlags,
         format: ResultFormat,
     ) -> Result<Ending, String> {
+        self.tell_as(campaign, flags, &format.render(campaign, flags))
+    }
+
+    /// Writes the results, and prints them in these words.
+    fn tell_as(&self, campaign: &Campaign, flags: &OutputFlags, words: &str) -> Result<Ending, String> {
         let mut failed = Vec::new();
-        failed.extend(flags.write(&format.render(campaign, flags)).err());
+        failed.extend(flags.write(words).err());
         let mut write = |path: Option<&Path>, text: &str| match (output::write(path, text), path) {
             (Ok(()), Some(path)) => flags.wrote(path),
             (written, _) => failed.extend(written.err()),
@@ -412,9 +456,14 @@ impl Progress {
         Progress { bar, planned, state, is_silent: is_terminal || is_quiet }
     }
 
+    /// Prints something that stays above the bar.
+    fn pause(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
+    }
+
     fn event(&self, event: Event<'_>) {
         match event {
-            Event::Baseline(_) => self.bar.tick(),
+            Event::Baseline(_) | Event::Explained(..) => self.bar.tick(),
             Event::Run(run) => self.ran(run),
             Event::Repeated(times) => {
                 self.bar.set_message(format!("repeating the failure, {times} times so far"));

@@ -4,6 +4,7 @@ mod answers;
 mod bad_input;
 mod bad_situations;
 mod campaign;
+mod cause;
 mod examples;
 mod explore;
 mod readme;

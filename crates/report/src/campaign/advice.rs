@@ -1,15 +1,18 @@
 //! What to change, down to the application's own statement.
 
-use skew_model::campaign::{FailedRun, SqlAnomaly, SqlOperation, SqlStatement};
+use skew_model::campaign::{FailedRun, SqlAnomaly, SqlOperation, SqlStatement, TriedFix};
 
 use crate::campaign::words::{numbers, one_line};
-use crate::clean::{clean, shorten};
+use crate::clean::{clean, count, shorten};
 
 /// The longest statement that is written out in an advice.
 const MOST_CHARS: usize = 300;
 
 /// What to change so that an anomaly goes away.
 pub(super) fn for_anomaly(failure: &FailedRun, anomaly: &SqlAnomaly) -> Vec<(&'static str, String)> {
+    if !anomaly.tried.is_empty() {
+        return anomaly.tried.iter().flat_map(tried).collect();
+    }
     let mut advice = vec![("fix", clean(&anomaly.fix))];
     if anomaly.id == "lost-update" && anomaly.fix.contains("one UPDATE") {
         advice.extend(one_update(failure, anomaly).map(|words| ("update", words)));
@@ -19,6 +22,13 @@ pub(super) fn for_anomaly(failure: &FailedRun, anomaly: &SqlAnomaly) -> Vec<(&'s
         advice.extend(locks(failure, anomaly).into_iter().map(|words| ("lock", words)));
     }
     advice
+}
+
+/// A change that was tried: what it is, and the statements as they should be.
+fn tried(fix: &TriedFix) -> Vec<(&'static str, String)> {
+    let words = format!("{} (tried: {} passed)", clean(&fix.words), count(fix.runs, "run"));
+    let sql = fix.sql.iter().map(|sql| ("sql", one_line(sql)));
+    [("fix", words)].into_iter().chain(sql).collect()
 }
 
 /// What to do about statements that were refused.

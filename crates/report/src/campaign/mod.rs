@@ -19,5 +19,5 @@ mod words;
 
 pub use junit::junit;
 pub use page::campaign_page;
-pub use text::{campaign, explained_run, failed_run};
+pub use text::{campaign, campaign_end, explained_run, failed_run};
 pub use words::{coverage, summary};

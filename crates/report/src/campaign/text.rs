@@ -3,8 +3,10 @@
 use skew_model::campaign::{Campaign, FailedRun, SqlOperation, SqlStatement, Why};
 
 use crate::Style;
-use crate::campaign::words::{again, alternatives, notes, one_line, run_words, summary, tell, verb};
-use crate::clean::{clean, columns, wrap};
+use crate::campaign::words::{
+    again, alternatives, experiment, folded, notes, one_line, run_words, summary, tell, verb,
+};
+use crate::clean::{clean, columns, count, wrap};
 use crate::paint::{Ink, Paint};
 
 /// Statements that are shown of one failure.
@@ -22,12 +24,19 @@ const FIRST_LINES: usize = 8;
 
 /// A campaign as text.
 pub fn campaign(campaign: &Campaign, style: Style) -> String {
-    let paint = Paint { color: style.color };
     let mut out = String::new();
     if let Some(failure) = &campaign.failure {
         out.push_str(&failed_run(failure, style));
         out.push('\n');
     }
+    out.push_str(&campaign_end(campaign, style));
+    out
+}
+
+/// How a campaign ended, without the failure that was printed when it was found.
+pub fn campaign_end(campaign: &Campaign, style: Style) -> String {
+    let paint = Paint { color: style.color };
+    let mut out = String::new();
     out.push_str(&paint.ink(Ink::Strong, &summary(campaign)));
     out.push('\n');
     for note in notes(campaign) {
@@ -58,7 +67,10 @@ pub fn explained_run(failure: &FailedRun, style: Style) -> String {
     let name = paint.ink(ink, &format!("{}[{}]", told.kind.0, told.kind.1));
     let mut out = format!("{name}: {}\n", paint.ink(Ink::Strong, &told.headline));
     if !told.statements.is_empty() {
-        out.push_str(&listing(failure, &told.statements, style));
+        let is_short = !style.expand && matches!(failure.why, Why::Anomaly(_));
+        let shown = if is_short { what_matters(failure, &told.statements) } else { told.statements.clone() };
+        let left_out = told.statements.iter().filter(|at| !shown.contains(at)).count();
+        out.push_str(&listing(failure, &shown, left_out, style));
     }
     if let Why::Anomaly(anomaly) = &failure.why {
         for (at, edge) in anomaly.edges.iter().enumerate() {
@@ -74,7 +86,16 @@ pub fn explained_run(failure: &FailedRun, style: Style) -> String {
             "" => anomaly.breaks.join(", "),
             satisfies => format!("{:<9}  still satisfies  {satisfies}", anomaly.breaks.join(", ")),
         };
-        out.push_str(&field("breaks", &breaks, style));
+        if !breaks.is_empty() {
+            out.push_str(&field("breaks", &breaks, style));
+        }
+        if let Some(words) = experiment(failure) {
+            out.push_str(&field("cause", &words, style));
+        }
+        if !anomaly.others.is_empty() {
+            let words = format!("not serializable, and not the cause: {}", clean(&anomaly.others.join("; ")));
+            out.push_str(&field("also", &words, style));
+        }
     }
     let mut last = "";
     for (label, words) in &told.advice {
@@ -105,8 +126,28 @@ fn printed(failure: &FailedRun, paint: Paint) -> String {
     out
 }
 
-/// The statements, in the order in which they were executed, with what they read and wrote.
-fn listing(failure: &FailedRun, shown: &[usize], style: Style) -> String {
+/// The statements that the explanation points at, those that failed, and the ends of the transactions that they waited for.
+fn what_matters(failure: &FailedRun, statements: &[usize]) -> Vec<usize> {
+    let points_at = |at: usize| {
+        let statement = &failure.statements[at];
+        statement.is_error || statement.operations.iter().any(|operation| operation.is_guilty || operation.is_stale)
+    };
+    let mut shown: Vec<usize> = statements.iter().copied().filter(|&at| points_at(at)).collect();
+    let ends: Vec<usize> = shown
+        .iter()
+        .filter_map(|&at| {
+            let holder = failure.statements[at].waited_for?;
+            failure.statements[..at].iter().rposition(|one| one.connection == holder)
+        })
+        .collect();
+    shown.extend(ends);
+    shown.sort_unstable();
+    shown.dedup();
+    if shown.is_empty() { statements.to_vec() } else { shown }
+}
+
+/// The statements, in the order in which they took effect, with what they read and wrote.
+fn listing(failure: &FailedRun, shown: &[usize], left_out: usize, style: Style) -> String {
     let paint = Paint { color: style.color };
     let bar = paint.ink(Ink::Frame, "|");
     let mut out = format!("     {bar}\n");
@@ -119,7 +160,8 @@ fn listing(failure: &FailedRun, shown: &[usize], style: Style) -> String {
         let lead = format!("client {} {txn}  ", statement.connection);
         let indent = " ".repeat(columns(&lead));
         let room = if style.width == 0 { 0 } else { style.width.saturating_sub(7 + columns(&lead)).max(40) };
-        for (line, text) in sql_lines(&statement.text, room).iter().enumerate() {
+        let sql = if style.expand { one_line(&statement.text) } else { folded(&one_line(&statement.text)) };
+        for (line, text) in sql_lines(&sql, room).iter().enumerate() {
             let text = paint.ink(Ink::Code, text);
             match line {
                 0 => out.push_str(&format!("{number} {bar} {lead}{text}\n")),
@@ -136,13 +178,16 @@ fn listing(failure: &FailedRun, shown: &[usize], style: Style) -> String {
     }
     if shown.len() > MOST_STATEMENTS {
         out.push_str(&format!("     {bar} … {} more statements\n", shown.len() - MOST_STATEMENTS));
+    } else if left_out > 0 {
+        let what = count(left_out, "more statement");
+        out.push_str(&format!("     {bar} … {what} of these transactions: --verbose shows all\n"));
     }
     out
 }
 
 /// The lines of a statement; of a long one, its head and its tail.
 fn sql_lines(text: &str, room: usize) -> Vec<String> {
-    let mut lines = wrap(&one_line(text), room);
+    let mut lines = wrap(text, room);
     if lines.len() > MOST_SQL_LINES {
         let left_out = lines.len() - MOST_SQL_LINES + 1;
         let from = MOST_SQL_LINES - 3;
@@ -158,6 +203,9 @@ fn details(statement: &SqlStatement) -> Vec<(&'static str, String)> {
         let values = statement.parameters.iter().enumerate();
         let values: Vec<String> = values.map(|(at, value)| format!("${} = {}", at + 1, short(value))).collect();
         details.push((" ", values.join(", ")));
+    }
+    if let Some(connection) = statement.waited_for {
+        details.push((" ", format!("waited for the end of client {connection}'s transaction")));
     }
     if statement.is_error {
         details.push(("!", clean(&statement.answer)));

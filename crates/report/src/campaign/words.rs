@@ -10,6 +10,9 @@ use crate::clean::{clean, count};
 /// Refused statements of which others are looked for who were in the way.
 const MOST_REFUSALS: usize = 20;
 
+/// Columns of a SELECT that are written out.
+const MOST_COLUMNS: usize = 4;
+
 /// Statements that are named in a sentence.
 const MOST_NAMED: usize = 6;
 
@@ -172,6 +175,65 @@ pub(super) fn run_words(failure: &FailedRun) -> String {
     format!("number {}, seed {}: the command {}", run.number, run.seed, run.outcome)
 }
 
+/// What reruns have shown in which transactions did not overlap.
+pub(super) fn experiment(failure: &FailedRun) -> Option<String> {
+    let experiment = failure.experiment?;
+    let is_split = matches!(&failure.why, Why::Anomaly(anomaly) if anomaly.id == "race-across-transactions");
+    if is_split {
+        let passed = often(experiment.serial_passed);
+        return Some(format!("shown by experiment: with nothing in between, the same run passed {passed}"));
+    }
+    let these = match experiment.needed {
+        1 => "these two transactions".to_owned(),
+        needed => format!("any of these {needed} pairs of transactions"),
+    };
+    let others = match experiment.pairs - experiment.needed.min(experiment.pairs) {
+        0 => String::new(),
+        1 => "; the run fails without the other overlap, too".to_owned(),
+        others => format!("; the run fails without the {others} other overlaps, too"),
+    };
+    Some(format!(
+        "shown by experiment: with {these} one after the other, the same run passed {}{others}",
+        often(experiment.serial_passed)
+    ))
+}
+
+/// SQL whose list of columns is long, with their number instead: `SELECT 9 columns FROM offer …`.
+pub(super) fn folded(sql: &str) -> String {
+    let Some((items, from)) = select_list(sql) else { return sql.to_owned() };
+    if items <= MOST_COLUMNS {
+        return sql.to_owned();
+    }
+    format!("{} {items} columns {}", &sql[.."select".len()], &sql[from..])
+}
+
+/// How many expressions a SELECT has before its FROM, and where that begins, outside of quotes and parentheses.
+fn select_list(sql: &str) -> Option<(usize, usize)> {
+    let bytes = sql.as_bytes();
+    if !sql.get(..7)?.eq_ignore_ascii_case("select ") {
+        return None;
+    }
+    let (mut depth, mut items, mut quote) = (0_usize, 1, None);
+    for (at, &byte) in bytes.iter().enumerate().skip(7) {
+        match (quote, byte) {
+            (Some(end), _) if byte == end => quote = None,
+            (Some(_), _) => {}
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (None, b'(') => depth += 1,
+            (None, b')') => depth = depth.saturating_sub(1),
+            (None, b',') if depth == 0 => items += 1,
+            (None, b' ') if depth == 0 => {
+                let word = bytes.get(at + 1..at + 6)?;
+                if word.eq_ignore_ascii_case(b"from ") {
+                    return Some((items, at + 1));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
 /// What repeating the run has shown.
 pub(super) fn again(failure: &FailedRun) -> String {
     let (times, failed) = failure.repeated;
@@ -302,6 +364,11 @@ pub(super) fn notes(campaign: &Campaign) -> Vec<String> {
     if campaign.is_interrupted && campaign.shard.is_none() && missing > 0 {
         notes.push(format!("{missing} of {} are missing", count(campaign.planned as usize, "run")));
     }
+    if campaign.causes.iter().map(|cause| cause.runs.len()).sum::<usize>() > 1 {
+        let causes: Vec<String> =
+            campaign.causes.iter().map(|cause| format!("{} × {}", cause.runs.len(), clean(&cause.words))).collect();
+        notes.push(causes.join(", "));
+    }
     let refused: u64 = campaign.runs.iter().map(|run| run.refusals).sum();
     if refused > 0 {
         let runs = campaign.runs.iter().filter(|run| run.refusals > 0).count();
@@ -311,7 +378,9 @@ pub(super) fn notes(campaign: &Campaign) -> Vec<String> {
             count(runs, "run")
         ));
     }
-    if let Some(run) = campaign.baseline.iter().find(|run| !run.outcome.passed()) {
+    if let Some(run) = campaign.baseline.iter().find(|run| !run.outcome.passed() && run.refusals == 0) {
+        notes.push(format!("at serializable the test {}, too: no isolation level prevents it", run.outcome));
+    } else if let Some(run) = campaign.baseline.iter().find(|run| !run.outcome.passed()) {
         notes.push(format!(
             "at serializable the test {} after the database had refused {} with 40001 or 40P01: at that level an \
              application has to try again",

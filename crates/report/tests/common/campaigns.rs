@@ -34,6 +34,7 @@ pub fn statement(connection: usize, txn: &str, text: &str, operations: &[&str]) 
         parameters: Vec::new(),
         answer: "done".to_owned(),
         is_error: false,
+        waited_for: None,
         operations: operations.iter().map(|text| operation(text)).collect(),
     }
 }
@@ -64,6 +65,7 @@ pub fn failed(statements: Vec<SqlStatement>, why: Why) -> FailedRun {
         why,
         stale_reads: (0, 0),
         repeated: (1, 1),
+        experiment: None,
         replay: Some(".skew/run-2.json".to_owned()),
     }
 }
@@ -112,6 +114,7 @@ pub fn lost_update() -> FailedRun {
         fix: "let the database do the arithmetic in one UPDATE, or read with SELECT … FOR UPDATE, or run both at snapshot \
               isolation and retry"
             .to_owned(),
+        ..SqlAnomaly::default()
     };
     failed(statements, Why::Anomaly(Box::new(anomaly)))
 }
@@ -136,6 +139,7 @@ pub fn write_skew() -> FailedRun {
         breaks: vec!["ser".to_owned()],
         satisfies: vec!["si".to_owned()],
         fix: "lock what each of them only reads, or run both at SERIALIZABLE".to_owned(),
+        ..SqlAnomaly::default()
     };
     FailedRun { stale_reads: (5, 1), repeated: (9, 6), ..failed(statements, Why::Anomaly(Box::new(anomaly))) }
 }

@@ -18,6 +18,7 @@ use crate::postgres::extended::Portal;
 use crate::postgres::frames::{End, Frames};
 use crate::postgres::sink::Sink;
 use crate::postgres::startup::Source;
+use crate::rewrites::Rewrites;
 use crate::scheduler::Member;
 
 /// More than this is sent on before a result is complete.
@@ -40,6 +41,8 @@ pub struct Conversation {
     changed: Vec<(String, String)>,
     /// The values that it was told.
     told: HashMap<String, String>,
+    /// Statements that are changed on their way.
+    pub(crate) rewrites: Rewrites,
 }
 
 /// What is expected next.
@@ -76,7 +79,13 @@ pub enum Flow {
 
 impl Conversation {
     /// Begins: the client is told the settings and its keys, and that the server is ready.
-    pub fn begin(connection: Connection, gate: Arc<Member>, sink: Arc<Sink>, key: (i32, i32)) -> Conversation {
+    pub fn begin(
+        connection: Connection,
+        gate: Arc<Member>,
+        sink: Arc<Sink>,
+        key: (i32, i32),
+        rewrites: Rewrites,
+    ) -> Conversation {
         let mut conversation = Conversation {
             cancel: connection.canceller(),
             connection,
@@ -89,6 +98,7 @@ impl Conversation {
             sync_is_next: false,
             changed: Vec::new(),
             told: HashMap::new(),
+            rewrites,
         };
         conversation.changed = conversation.connection.startup_parameters();
         conversation.tell_settings();
@@ -233,8 +243,8 @@ impl Conversation {
     }
 
     /// Waits for its turn. Before every statement.
-    pub(crate) fn turn(&mut self) {
-        self.gate.turn();
+    pub(crate) fn turn(&mut self, sql: &str) {
+        self.gate.turn(sql);
         self.executed = true;
     }
 
@@ -246,10 +256,20 @@ impl Conversation {
         parameters: &[Datum],
         then: Then,
     ) -> Result<Outcome, SqlError> {
-        match then == Then::Sync && self.gate.is_open() {
-            true => self.connection.execute_last(statement, parameters),
-            false => self.connection.execute(statement, parameters),
+        for sql in self.rewrites.before(&statement.sql) {
+            let first = self.connection.prepare_once(&sql)?;
+            let own = parameters.get(..first.parameters.len()).unwrap_or_default();
+            self.connection.execute(&first, own)?;
         }
+        let outcome = match then == Then::Sync && self.gate.is_open() {
+            true => self.connection.execute_last(statement, parameters)?,
+            false => self.connection.execute(statement, parameters)?,
+        };
+        for sql in self.rewrites.after(&statement.sql) {
+            let last = self.connection.prepare_once(&sql)?;
+            self.connection.execute(&last, &[])?;
+        }
+        Ok(outcome)
     }
 
     /// The end of a pipeline.
@@ -265,7 +285,7 @@ impl Conversation {
     /// Ends the implicit transaction, if there is one.
     pub(crate) fn commit(&mut self) -> Result<(), SqlError> {
         if self.executed && self.connection.status() == Status::Idle {
-            self.gate.turn();
+            self.gate.turn("");
         }
         self.executed = false;
         self.connection.sync()

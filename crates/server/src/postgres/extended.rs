@@ -52,9 +52,10 @@ impl Conversation {
         if name.is_empty() {
             self.connection.forget(name);
         }
+        let sql = self.rewrites.rewritten(sql);
         let statement = match name.is_empty() && types.is_empty() {
-            true => self.connection.prepare_once(sql)?,
-            false => self.connection.prepare(sql, types)?,
+            true => self.connection.prepare_once(&sql)?,
+            false => self.connection.prepare(&sql, types)?,
         };
         self.connection.keep(name, statement)?;
         self.tell_messages();
@@ -130,7 +131,7 @@ impl Conversation {
         };
         if let State::New(parameters) = &mut portal.state {
             let parameters = std::mem::take(parameters);
-            self.turn();
+            self.turn(&portal.statement.sql.clone());
             // Text does not fail, once there are values.
             let is_last = self.sync_is_next && portal.formats.iter().all(|format| *format == Format::Text);
             let outcome =
@@ -205,7 +206,7 @@ impl Conversation {
         let count = if max_rows > 0 { max_rows.to_string() } else { "ALL".to_owned() };
         let sql = format!("FETCH FORWARD {count} FROM \"{}\"", name.replace('"', "\"\""));
         let statement = self.connection.prepare(&sql, &[])?;
-        self.turn();
+        self.turn(&sql);
         let outcome = self.connection.execute(&statement, &[])?;
         self.tell_messages();
         let Outcome::Rows { columns, rows, tag } = outcome else {

@@ -83,7 +83,8 @@ fn converse(
     let idle = Arc::clone(socket);
     canceller.on_terminate(move || idle.stop_reading());
     let key = shared.cancels.enter(pid, canceller.clone());
-    let mut conversation = Conversation::begin(connection, gate, Arc::clone(sink), (key.pid, key.secret));
+    let mut conversation =
+        Conversation::begin(connection, gate, Arc::clone(sink), (key.pid, key.secret), entry.rewrites());
     let end = conversation.run(frames);
     match shared.is_ending() || canceller.is_terminated() {
         true => Some(SqlError::new(SqlState::ADMIN_SHUTDOWN, "terminating connection due to administrator command")),
@@ -102,7 +103,7 @@ fn client(shared: &Shared, introduction: Introduction, waiting: Waiting, sink: &
         pid: shared.cancels.new_pid(),
         settings: introduction.settings,
         wait: Arc::new(move |park| waiting.wait(park)),
-        pause: Arc::new(move || gate.turn()),
+        pause: Arc::new(move || gate.turn("")),
         tell: Arc::new(move |message| sink.tell(message)),
         cluster,
         label: None,

@@ -54,8 +54,9 @@ impl Conversation {
 
     /// Runs one statement. The last one commits before the client hears that it is complete, as in PostgreSQL.
     fn run_statement(&mut self, sql: &str, is_last: bool) -> Result<Next> {
-        let statement = self.connection.prepare_once(sql)?;
-        self.turn();
+        let sql = self.rewrites.rewritten(sql);
+        let statement = self.connection.prepare_once(&sql)?;
+        self.turn(&sql);
         let outcome = self.perform(&statement, &[], if is_last { Then::Sync } else { Then::Other })?;
         self.tell_messages();
         let tag = match outcome {

@@ -260,7 +260,8 @@ fn a_panic_fails_its_statement_and_nothing_else() {
     let written = Written::default();
     let sink = Arc::new(Sink::new(Box::new(written.clone())));
     let gate = Arc::new(Scheduler::new(Duration::ZERO, 0).join());
-    let mut conversation = Conversation::begin(database.connect(Client::new("bob", "test")), gate, sink, (1, 2));
+    let mut conversation =
+        Conversation::begin(database.connect(Client::new("bob", "test")), gate, sink, (1, 2), Default::default());
     let mut say = |sql: &str| {
         written.0.lock().expect("a buffer").clear();
         let flow = conversation.message(b'Q', format!("{sql}\0").as_bytes());

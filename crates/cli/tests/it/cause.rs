@@ -1,0 +1,123 @@
+//! `skew test` on clients that work at the same time: the race that made the test fail is the one that is explained, and the
+//! change that is advised was tried. The clients are processes of psql.
+
+use serde_json::Value;
+
+use crate::campaign::{Shop, has_psql};
+use crate::run::{Done, skew};
+
+/// Runs a test of two clients, each a script of psql, and a query whose result has to be the expected one.
+fn two_clients(
+    name: &str,
+    setup: &str,
+    clients: [&str; 2],
+    check: (&str, &str),
+    options: &[&str],
+) -> (Done, Value, Shop) {
+    let shop = Shop::new(name);
+    shop.write("setup.sql", setup);
+    shop.write("one.sql", clients[0]);
+    shop.write("two.sql", clients[1]);
+    let psql = |file: &str| format!("psql -qX -v ON_ERROR_STOP=1 -f '{}'", shop.path(file));
+    let (query, expected) = check;
+    shop.write(
+        "shop.sh",
+        &format!(
+            "{} & one=$!\n{} & two=$!\nwait $one || exit 2\nwait $two || exit 2\nfound=$(psql -qXAt -c '{query}')\n\
+             echo \"found: $found\"\ntest \"$found\" = '{expected}'\n",
+            psql("one.sql"),
+            psql("two.sql")
+        ),
+    );
+    let json = shop.path("all.json");
+    let done = shop.test(&[&["-i", "read-committed", "--seed", "1", "-x", "--json", &json], options].concat());
+    let results = std::fs::read_to_string(&json).ok().and_then(|text| serde_json::from_str(&text).ok());
+    (done, results.unwrap_or(Value::Null), shop)
+}
+
+/// Reads a credit and a count of views, and writes both back.
+fn pay(amount: u32) -> String {
+    format!(
+        "BEGIN;\nSELECT credit FROM author WHERE id = 7 \\gset\nSELECT views FROM page WHERE id = 1 \\gset\n\
+         UPDATE author SET credit = :credit + {amount} WHERE id = 7;\nUPDATE page SET views = :views + 1 WHERE id = 1;\n\
+         COMMIT;\n"
+    )
+}
+
+const PAGES: &str = "CREATE TABLE page (id int PRIMARY KEY, views int NOT NULL);\nINSERT INTO page VALUES (1, 0);\n\
+                     CREATE TABLE author (id int PRIMARY KEY, credit int NOT NULL);\nINSERT INTO author VALUES (7, 100);\n";
+
+#[test]
+fn the_lost_credit_is_the_cause_and_the_lost_view_is_not() {
+    if !has_psql() {
+        return;
+    }
+    let (one, two) = (pay(10), pay(20));
+    let check = ("SELECT credit FROM author", "130");
+    let (done, results, _shop) = two_clients("credit", PAGES, [&one, &two], check, &["-n", "30"]);
+    assert_eq!(done.code, 1, "{}{}", done.out, done.err);
+    let failure = &results["failure"];
+    assert_eq!(results["causes"][0]["cause"], "lost update of author.credit", "{}", done.out);
+    assert!(done.out.contains("both overwrote author[7].credit"), "{}", done.out);
+    assert_eq!(failure["experiment"]["serial_passed"], 3, "{}", done.out);
+    assert!(done.out.contains("shown by experiment: with these two transactions one after the other"), "{}", done.out);
+    let others = failure["why"]["others"].to_string();
+    assert!(others == "[]" || others == "[\"lost update of page.views\"]", "{others}");
+    let tried = failure["why"]["tried"].as_array().expect("changes that were tried");
+    assert_eq!(tried[0]["sql"][0], "SELECT credit FROM author WHERE id = 7 FOR UPDATE", "{}", done.out);
+    let replay = skew(&["replay", failure["replay"].as_str().expect("a file")]);
+    assert!(replay.out.contains("author[7].credit"), "{}{}", replay.out, replay.err);
+}
+
+#[test]
+fn an_update_stands_after_the_commit_that_it_waited_for() {
+    if !has_psql() {
+        return;
+    }
+    let (one, two) = (pay(10), pay(20));
+    let check = ("SELECT credit FROM author", "130");
+    let (done, results, _shop) = two_clients("waits", PAGES, [&one, &two], check, &["-n", "30"]);
+    assert_eq!(done.code, 1, "{}{}", done.out, done.err);
+    let statements = results["failure"]["statements"].as_array().expect("statements");
+    let text = |one: &Value| one["sql"].as_str().unwrap_or_default().to_owned();
+    for (at, waiting) in statements.iter().enumerate() {
+        if let Some(holder) = waiting["waited_for"].as_u64() {
+            let before = statements[..at].iter().rev().find(|one| one["connection"] == holder);
+            assert_eq!(before.map(text).as_deref(), Some("COMMIT"), "{}", done.out);
+        }
+    }
+}
+
+#[test]
+fn a_race_across_transactions_names_the_statements_that_belong_together() {
+    if !has_psql() {
+        return;
+    }
+    let setup =
+        "CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL);\nINSERT INTO account VALUES (1, 100);\n";
+    let deposit = |amount: u32| {
+        format!(
+            "SELECT balance FROM account WHERE id = 1 \\gset\n\
+             UPDATE account SET balance = :balance + {amount} WHERE id = 1;\n"
+        )
+    };
+    let (one, two) = (deposit(10), deposit(20));
+    let check = ("SELECT balance FROM account", "130");
+    let (done, results, _shop) = two_clients("split", setup, [&one, &two], check, &["-n", "30"]);
+    assert_eq!(done.code, 1, "{}{}", done.out, done.err);
+    assert_eq!(results["causes"][0]["cause"], "race across transactions of account.balance", "{}", done.out);
+    assert!(done.out.contains("read in one transaction and wrote in another one; in between client"), "{}", done.out);
+}
+
+#[test]
+fn a_lost_update_of_two_processes_is_found_in_the_first_runs() {
+    if !has_psql() {
+        return;
+    }
+    let setup = "CREATE TABLE stock (id int PRIMARY KEY, n int NOT NULL);\nINSERT INTO stock VALUES (1, 2);\n";
+    let buy = "BEGIN;\nSELECT n FROM stock WHERE id = 1 \\gset\nUPDATE stock SET n = :n - 1 WHERE id = 1;\nCOMMIT;\n";
+    let (done, results, _shop) =
+        two_clients("first-runs", setup, [buy, buy], ("SELECT n FROM stock", "0"), &["-n", "10", "--repeats", "6"]);
+    assert_eq!(done.code, 1, "{}{}", done.out, done.err);
+    assert_eq!(results["causes"][0]["cause"], "lost update of stock.n", "{}", done.out);
+}
