@@ -60,6 +60,6 @@ fuzz_target!(|data: &[u8]| {
     client.settings.push(("statement_timeout".to_owned(), "200".to_owned()));
     let connection = Database::new(Options::default()).connect(client);
     let gate = Arc::new(Scheduler::new(Duration::ZERO, 0).join());
-    Conversation::begin(connection, gate, sink, (1, 2)).run(&mut frames);
+    Conversation::begin(connection, gate, sink, (1, 2), Default::default()).run(&mut frames);
     assert!(is_well_formed(&written.0.lock().unwrap()));
 });
