@@ -314,6 +314,8 @@ pub struct Output {
     pub typed: Typed,
     /// The table and column (attnum) that it comes from unchanged, for clients that ask.
     pub origin: Option<(Oid, i16)>,
+    /// The collation that its texts have; 0 is the database's.
+    pub collation: Oid,
 }
 
 /// How tuples are made.

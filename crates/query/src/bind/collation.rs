@@ -11,7 +11,7 @@ use crate::catalog::Oid;
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::collate::{KEY, MARK};
 use crate::functions::internal;
-use crate::ir::{ColumnRef, Expr, ExprKind, children};
+use crate::ir::{ColumnRef, Expr, ExprKind, SubqueryKind, children};
 use crate::parse::ast;
 use crate::types::collation::{self, Order};
 use crate::types::{Datum, Type, kind};
@@ -54,28 +54,28 @@ impl Binder<'_> {
             let message = format!("collations are not supported by type {}", self.type_name(ty));
             return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
         }
-        // Bytes are compared anyway, unless a column says something else.
-        if collation::order(number, self.catalog).is_none() && self.collated(&bound)? == Collated::Default {
+        // Bytes are compared anyway, unless a column says something else; the schema shows what was written.
+        if !self.storing
+            && collation::order(number, self.catalog).is_none()
+            && self.collated(&bound)? == Collated::Default
+        {
             return Ok(bound);
         }
         Ok(marked(bound, number))
     }
 
-    /// A column of a view, with the collation of the column that it shows.
-    pub(super) fn with_origin_collation(&self, expr: Expr, origin: Option<(Oid, i16)>) -> Expr {
-        match self.origin_collation(origin).filter(|oid| collation::order(*oid, self.catalog).is_some()) {
-            Some(oid) => marked(expr, oid),
-            None => expr,
+    /// The collation of a result column; 0 is the database's, or one that is left open.
+    pub(super) fn collation_of(&self, expr: &Expr) -> Result<Oid> {
+        if !self.is_collatable(expr.ty()) {
+            return Ok(0);
         }
+        Ok(match self.collated(expr)? {
+            Collated::Default | Collated::Unclear => 0,
+            Collated::Implicit(oid) | Collated::Explicit(oid) => oid,
+        })
     }
 
-    fn origin_collation(&self, origin: Option<(Oid, i16)>) -> Option<Oid> {
-        let (table, number) = origin?;
-        let place = usize::try_from(number).ok()?.checked_sub(1)?;
-        Some(self.catalog.table(table)?.columns.get(place)?.collation)
-    }
-
-    fn is_collatable(&self, ty: Type) -> bool {
+    pub(super) fn is_collatable(&self, ty: Type) -> bool {
         kind::category(kind::base(ty.into(), self.catalog).ty, self.catalog) == 'S'
     }
 
@@ -119,6 +119,12 @@ impl Binder<'_> {
                 _ => Ok(Collated::Default),
             },
             _ if !self.is_collatable(expr.ty()) => Ok(Collated::Default),
+            ExprKind::Subquery { kind: SubqueryKind::Scalar, query } => {
+                Ok(match query.columns.first().map_or(0, |column| column.collation) {
+                    0 | collation::DEFAULT => Collated::Default,
+                    oid => Collated::Implicit(oid),
+                })
+            }
             _ => {
                 let (mut all, mut failed) = (Collated::Default, None);
                 children(expr, &mut |child| {
@@ -156,11 +162,11 @@ impl Binder<'_> {
             let item = frame.items.iter().find(|item| item.slot == Some(column.slot))?;
             match &item.columns {
                 Columns::Table(_, table) => Some(table.columns.get(column.column)?.collation),
-                Columns::List(columns) => self.origin_collation(columns.get(column.column)?.origin),
+                Columns::List(columns) => Some(columns.get(column.column)?.collation),
             }
         };
         match found() {
-            None | Some(0 | 100) => Collated::Default,
+            None | Some(0 | collation::DEFAULT) => Collated::Default,
             Some(oid) => Collated::Implicit(oid),
         }
     }

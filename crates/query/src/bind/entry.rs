@@ -105,8 +105,12 @@ impl<'a> Binder<'a> {
 
     /// CHECK of a domain: VALUE is the [`ExprKind::Operand`].
     pub fn domain_check(&mut self, base: Typed, expr: &ast::Expr) -> Result<Expr> {
-        let value =
-            ItemColumn { name: Arc::from("value"), expr: Expr { kind: ExprKind::Operand, typed: base }, origin: None };
+        let value = ItemColumn {
+            name: Arc::from("value"),
+            expr: Expr { kind: ExprKind::Operand, typed: base },
+            origin: None,
+            collation: 0,
+        };
         let mut item = values_item(Arc::from(""), vec![value]);
         item.slot = None;
         self.on(Frame::new(vec![item], None), |binder| binder.condition(Clause::Check, expr))

@@ -219,14 +219,14 @@ impl<'a> Binder<'a> {
     /// The one column that two of them become.
     fn merge(&mut self, kind: JoinKind, left: ItemColumn, right: ItemColumn) -> Result<ItemColumn> {
         let ty = self.common_type(&[left.expr.clone(), right.expr.clone()], "JOIN/USING")?;
-        let name = left.name.clone();
+        let (name, collation) = (left.name.clone(), if left.collation == 0 { right.collation } else { left.collation });
         let (a, b) = (self.unified(left.expr, ty, "JOIN/USING")?, self.unified(right.expr, ty, "JOIN/USING")?);
         let (expr, origin) = match kind {
             JoinKind::Inner | JoinKind::Left => (a, left.origin),
             JoinKind::Right => (b, right.origin),
             JoinKind::Full => (Expr::new(ExprKind::Coalesce(vec![a, b]), ty), None),
         };
-        Ok(ItemColumn { name, expr, origin })
+        Ok(ItemColumn { name, expr, origin, collation })
     }
 
     fn table_factor(&mut self, factor: &TableFactor) -> Result<From<'a>> {
@@ -322,10 +322,8 @@ impl<'a> Binder<'a> {
     fn view_from(&mut self, relation: &'a Relation, view: &'a View) -> Result<From<'a>> {
         let columns = view.columns.iter().enumerate().map(|(at, (name, typed))| ItemColumn {
             name: name.clone(),
-            expr: self.with_origin_collation(
-                slot_column(at, *typed),
-                view.query.query.columns.get(at).and_then(|column| column.origin),
-            ),
+            expr: slot_column(at, *typed),
+            collation: view.query.query.columns.get(at).map_or(0, |column| column.collation),
             origin: i16::try_from(at + 1).ok().map(|attnum| (relation.oid, attnum)),
         });
         let mut item = values_item(relation.name.clone(), columns.collect());
@@ -352,6 +350,7 @@ impl<'a> Binder<'a> {
         let columns = names.iter().zip(&row).enumerate().map(|(at, (name, value))| ItemColumn {
             name: Arc::from(*name),
             expr: slot_column(at, value.typed),
+            collation: 0,
             origin: None,
         });
         let mut item = values_item(relation.name.clone(), columns.collect());
@@ -475,6 +474,7 @@ fn system_from<'a>(table: &'static SystemTable) -> From<'a> {
         name: (*name).into(),
         expr: slot_column(at, Typed::from(*ty)),
         origin: i16::try_from(at + 1).ok().map(|attnum| (table.oid, attnum)),
+        collation: 0,
     });
     let item = Item {
         name: table.name.into(),
@@ -500,6 +500,7 @@ pub(super) fn query_item<'a>(name: Arc<str>, query: &Query) -> Item<'a> {
         name: column.name.clone(),
         expr: slot_column(at, column.typed),
         origin: column.origin,
+        collation: column.collation,
     });
     values_item(name, columns.collect())
 }

@@ -43,6 +43,7 @@ impl<'a> Binder<'a> {
         let item_columns = columns.into_iter().enumerate().map(|(at, (name, typed))| ItemColumn {
             name,
             expr: slot_column(at, typed),
+            collation: 0,
             origin: None,
         });
         let mut item = values_item(call_name(&calls[0]), item_columns.collect());

@@ -72,6 +72,8 @@ pub struct Binder<'a> {
     _budget: Active,
     /// Whether the result is kept in the catalog: then views stay what they are, and FROM is noted as it was written.
     storing: bool,
+    /// The schema of the operator that is being looked for: `OPERATOR(schema.+)`.
+    operator_path: Option<&'a [Oid]>,
     /// The view that the change is about that is being bound.
     through: Option<std::sync::Arc<change::Through>>,
 }
@@ -95,6 +97,7 @@ impl<'a> Binder<'a> {
             given_up: None,
             _budget: budget::begin_alone(),
             storing: false,
+            operator_path: None,
             through: None,
         }
     }
@@ -131,7 +134,7 @@ impl<'a> Binder<'a> {
     }
 
     pub(in crate::bind) fn names(&self) -> Names<'a> {
-        Names { catalog: self.catalog, path: self.path }
+        Names { catalog: self.catalog, path: self.operator_path.unwrap_or(self.path) }
     }
 
     /// Goes one level deeper, if the stack allows it.

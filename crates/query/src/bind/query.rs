@@ -4,11 +4,12 @@ use crate::parse::ast::{self, SetExpr};
 
 use crate::bind::Binder;
 use crate::bind::block::Clause;
+use crate::bind::collation::keyed;
 use crate::bind::from::{From, query_item, slot_column};
 use crate::bind::scope::Frame;
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Change, Expr, Limit, Output, Plan, Query, SortKey};
-use crate::types::Type;
+use crate::types::{Type, collation};
 
 /// What becomes of output columns whose type is not known: literals that nobody has asked for one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -147,7 +148,13 @@ impl<'a> Binder<'a> {
         for item in &ast.order_by {
             let place = self.output_place(&item.expr, &names, &targets, Clause::OrderBy)?;
             let expr = match (place, only_columns) {
-                (Some(place), _) => targets[place].clone(),
+                (Some(place), _) => {
+                    let target = targets[place].clone();
+                    match collation::order(query.columns[place].collation, self.catalog) {
+                        Some(order) if self.is_collatable(target.ty()) => keyed(target, &order),
+                        _ => target,
+                    }
+                }
                 (None, Some(what)) => {
                     let message = format!("invalid {what} ORDER BY clause");
                     return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)

@@ -18,6 +18,8 @@ pub(super) struct ItemColumn {
     pub expr: Expr,
     /// The table and column that it is.
     pub origin: Option<(Oid, i16)>,
+    /// The collation that its texts have; 0 is the database's.
+    pub collation: Oid,
 }
 
 /// The columns of an item of FROM.
@@ -143,7 +145,12 @@ impl<'a> Item<'a> {
         let column = &table.columns[at];
         let kind = ExprKind::Column(ColumnRef { up: 0, slot, column: at });
         let attnum = i16::try_from(at + 1).unwrap_or(i16::MAX);
-        ItemColumn { name: column.name.clone(), expr: Expr { kind, typed: column.typed }, origin: Some((oid, attnum)) }
+        ItemColumn {
+            name: column.name.clone(),
+            expr: Expr { kind, typed: column.typed },
+            origin: Some((oid, attnum)),
+            collation: column.collation,
+        }
     }
 
     fn system(&self, column: SystemColumn) -> Option<ItemColumn> {
@@ -166,7 +173,7 @@ impl<'a> Item<'a> {
             }
             _ => Expr::new(ExprKind::System { up: 0, slot, column }, ty),
         };
-        Some(ItemColumn { name: name.into(), expr, origin: None })
+        Some(ItemColumn { name: name.into(), expr, origin: None, collation: 0 })
     }
 
     /// All of its columns.

@@ -10,10 +10,11 @@ use crate::bind::from::slot_column;
 use crate::bind::query::Unknown;
 use crate::bind::scope::Frame;
 use crate::bind::with::Forbidding;
+use crate::catalog::Oid;
 use crate::error::{Result, SqlError};
 use crate::functions::resolve;
 use crate::ir::{Expr, Output, Plan, Query, SetKind};
-use crate::types::{Type, Typed};
+use crate::types::{Type, Typed, collation};
 
 impl Binder<'_> {
     /// A set operation. A chain of them leans to the left: it is followed, not recursed into.
@@ -45,7 +46,13 @@ impl Binder<'_> {
             let types = self.common_columns(kind, &first, &right)?;
             let left = self.recast(first, &types)?;
             let right = self.recast(right, &types)?;
-            let columns = left.columns.into_iter().map(|column| Output { origin: None, ..column }).collect();
+            let columns = left.columns.into_iter().zip(&right.columns);
+            let columns = columns.map(|(column, other)| Output {
+                origin: None,
+                collation: common_collation(column.collation, other.collation),
+                ..column
+            });
+            let columns = columns.collect();
             let (left, right) = (Box::new(left.plan), Box::new(right.plan));
             first = Query { plan: Plan::SetOperation { kind, all, left, right }, columns, correlated: false };
         }
@@ -66,10 +73,11 @@ impl Binder<'_> {
             queries.push(next);
         }
         let types = typed.expect("there is more than one query");
-        let columns = queries[0].columns.iter().zip(&types).map(|(column, typed)| Output {
+        let columns = queries[0].columns.iter().zip(&types).enumerate().map(|(at, (column, typed))| Output {
             name: column.name.clone(),
             typed: *typed,
             origin: None,
+            collation: queries.iter().fold(0, |known, query| common_collation(known, query.columns[at].collation)),
         });
         let columns = columns.collect();
         let plans = queries.into_iter().map(|query| Ok(self.recast(query, &types)?.plan));
@@ -113,7 +121,7 @@ impl Binder<'_> {
         for ((expr, typed), column) in exprs.into_iter().zip(types).zip(&mut columns) {
             cast.push(self.unified(expr, typed.ty, "UNION")?);
             if column.typed.ty != typed.ty {
-                *column = Output { name: column.name.clone(), typed: *typed, origin: None };
+                *column = Output { typed: *typed, origin: None, ..column.clone() };
             }
         }
         Ok(Query { plan: Plan::Project { input, columns: cast }, columns, correlated })
@@ -135,6 +143,7 @@ impl Binder<'_> {
             name: Arc::from(format!("column{}", at + 1)),
             typed: Typed::from(ty),
             origin: None,
+            collation: 0,
         });
         Ok(Query { columns: columns.collect(), plan: Plan::Values(rows), correlated: false })
     }
@@ -184,5 +193,15 @@ fn set_kind(operator: &SetOperator) -> SetKind {
         SetOperator::Union => SetKind::Union,
         SetOperator::Intersect => SetKind::Intersect,
         SetOperator::Except => SetKind::Except,
+    }
+}
+
+/// The collation of a column of several queries: another one than the database's wins, and two others leave it open.
+fn common_collation(one: Oid, other: Oid) -> Oid {
+    match (one, other) {
+        (0 | collation::DEFAULT, other) => other,
+        (one, 0 | collation::DEFAULT) => one,
+        (one, other) if one == other => one,
+        _ => 0,
     }
 }

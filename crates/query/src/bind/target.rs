@@ -16,11 +16,13 @@ pub(super) struct Target {
     pub name: Arc<str>,
     pub expr: Expr,
     pub origin: Option<(Oid, i16)>,
+    /// The collation that its texts have; 0 is the database's.
+    pub collation: Oid,
 }
 
 impl Target {
     pub(super) fn output(&self) -> Output {
-        Output { name: self.name.clone(), typed: self.expr.typed, origin: self.origin }
+        Output { name: self.name.clone(), typed: self.expr.typed, origin: self.origin, collation: self.collation }
     }
 }
 
@@ -46,6 +48,9 @@ impl Binder<'_> {
                 }
             }
         }
+        for target in &mut targets {
+            target.collation = self.collation_of(&target.expr)?;
+        }
         Ok(targets)
     }
 
@@ -59,11 +64,11 @@ impl Binder<'_> {
             let column = self.named(parts)?;
             let origin = column.origin.filter(|_| column.expr.place().is_some());
             // The name is the one that is written, which differs for a renamed variable only.
-            return Ok(Target { name: column.name, expr: column.expr, origin });
+            return Ok(Target { name: column.name, expr: column.expr, origin, collation: 0 });
         }
         let bound = self.expr(expr)?;
         let name = figure_name(expr).unwrap_or_else(|| Arc::from("?column?"));
-        Ok(Target { name, expr: bound, origin: None })
+        Ok(Target { name, expr: bound, origin: None, collation: 0 })
     }
 
     /// `*`
@@ -77,6 +82,7 @@ impl Binder<'_> {
             name: column.name,
             origin: column.origin.filter(|_| column.expr.place().is_some()),
             expr: column.expr,
+            collation: 0,
         }));
         Ok(())
     }
@@ -95,7 +101,7 @@ impl Binder<'_> {
             let columns = item.all();
             for mut column in columns {
                 column.expr.lift(0, up);
-                targets.push(Target { name: column.name, expr: column.expr, origin: column.origin });
+                targets.push(Target { name: column.name, expr: column.expr, origin: column.origin, collation: 0 });
             }
             return Ok(());
         }
@@ -112,7 +118,7 @@ impl Binder<'_> {
     /// `(record).*`
     fn all_of_value(&mut self, value: &Expr, targets: &mut Vec<Target>) -> Result<()> {
         let fields = self.all_fields(value)?;
-        targets.extend(fields.into_iter().map(|(name, expr)| Target { name, expr, origin: None }));
+        targets.extend(fields.into_iter().map(|(name, expr)| Target { name, expr, origin: None, collation: 0 }));
         Ok(())
     }
 

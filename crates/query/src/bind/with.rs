@@ -10,7 +10,7 @@ use crate::bind::names::{fold, name};
 use crate::bind::query::Unknown;
 use crate::bind::scope::ItemColumn;
 use crate::error::{Result, SqlError, SqlState};
-use crate::ir::{Cte, Plan, Query};
+use crate::ir::{Cte, Output, Plan, Query};
 use crate::types::Typed;
 
 /// A common table expression that can be named.
@@ -31,9 +31,9 @@ enum State {
     Pending,
     /// Its recursive term is being bound, which may refer to it once, outside of the parts entered since (the first
     /// `outside` of [`Binder::forbidding`] are around the whole of it).
-    Growing { columns: Vec<(Arc<str>, Typed)>, outside: usize },
+    Growing { columns: Vec<Output>, outside: usize },
     /// Its columns are known. `dependent`: its rows depend on where the query is in its work, not only on the database.
-    Known { columns: Vec<(Arc<str>, Typed)>, dependent: bool },
+    Known { columns: Vec<Output>, dependent: bool },
     /// It returns nothing.
     Silent,
 }
@@ -194,7 +194,7 @@ impl<'a> Binder<'a> {
         let state = if is_change && query.columns.is_empty() {
             State::Silent
         } else {
-            State::Known { columns: columns_of(&query), dependent }
+            State::Known { columns: query.columns.clone(), dependent }
         };
         self.ctes.push(NamedCte { name: name.clone(), number, state, uses: usize::from(is_change) });
         Ok(Cte { number, name, query, recursive })
@@ -242,7 +242,7 @@ impl<'a> Binder<'a> {
         let first = self.beside_pending(name, number, |binder| binder.settled_body(left));
         let mut first = self.unless_recursive(first, number, name, "its non-recursive term")?;
         rename(&mut first, &cte.alias, name)?;
-        let state = State::Growing { columns: columns_of(&first), outside: self.forbidding.len() };
+        let state = State::Growing { columns: first.columns.clone(), outside: self.forbidding.len() };
         let visible = self.ctes.len();
         self.ctes.push(NamedCte { name: name.clone(), number, state, uses: 0 });
         let again = self.set_body(right);
@@ -381,21 +381,18 @@ fn refuse_tail(query: &ast::Query) -> Result<()> {
     Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message))
 }
 
-fn from_cte<'a>(cte: &NamedCte, columns: &[(Arc<str>, Typed)]) -> From<'a> {
-    let columns = columns.iter().enumerate().map(|(at, (name, typed))| ItemColumn {
-        name: name.clone(),
-        expr: slot_column(at, *typed),
+fn from_cte<'a>(cte: &NamedCte, columns: &[Output]) -> From<'a> {
+    let columns = columns.iter().enumerate().map(|(at, column)| ItemColumn {
+        name: column.name.clone(),
+        expr: slot_column(at, column.typed),
         origin: None,
+        collation: column.collation,
     });
     From::one(Plan::Cte { cte: cte.number }, values_item(cte.name.clone(), columns.collect()))
 }
 
 fn settled(typed: Typed) -> Typed {
     if typed.ty == crate::types::Type::UNKNOWN { Typed::from(crate::types::Type::TEXT) } else { typed }
-}
-
-fn columns_of(query: &Query) -> Vec<(Arc<str>, Typed)> {
-    query.columns.iter().map(|column| (column.name.clone(), column.typed)).collect()
 }
 
 fn rename(query: &mut Query, alias: &ast::TableAlias, name: &str) -> Result<()> {

@@ -90,6 +90,8 @@ pub struct Table {
     pub view: Option<Oid>,
     /// UNLOGGED, for show: nothing is logged.
     pub unlogged: bool,
+    /// ENABLE and FORCE ROW LEVEL SECURITY, for show: there are no policies, and every user is a superuser.
+    pub row_security: (bool, bool),
 }
 
 /// What happens to a temporary table at the end of a transaction.
@@ -236,6 +238,8 @@ pub struct IndexKey {
     pub nulls_first: bool,
     /// The operator class, where one was named.
     pub class: Option<Arc<str>>,
+    /// The collation, where another one than the key's own was named; else 0.
+    pub collation: Oid,
 }
 
 /// What an index key is made of.

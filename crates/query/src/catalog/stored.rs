@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 
 use crate::catalog::{FIRST_USER_OID, Oid};
 use crate::ir::walk::look;
-use crate::ir::{Change, Expr, ExprKind, Plan, Query, Stored};
+use crate::ir::{Change, DefaultOf, Expr, ExprKind, Plan, Query, Stored, SubqueryKind};
 use crate::types::{Datum, Type};
 
 /// What an expression or a query uses: without it, it means nothing.
@@ -38,6 +38,8 @@ pub enum Dependency {
     Function(Oid),
     /// A type, or the array over it.
     Type(Oid),
+    /// A function or operator of an extension.
+    Member(Oid),
 }
 
 /// A bound expression of the schema.
@@ -124,6 +126,10 @@ impl Uses {
                 }
             }
             Plan::Change(change) => self.relation(changed(change)),
+            Plan::Aggregate(aggregate) => {
+                aggregate.calls.iter().for_each(|call| self.called(call.function.member_number()))
+            }
+            Plan::Window { calls, .. } => calls.iter().for_each(|call| self.called(call.function.member_number())),
             _ => {}
         }
         if let Plan::Change(change) = plan {
@@ -176,14 +182,30 @@ impl Uses {
                     self.relation(relation);
                 }
             }
-            ExprKind::UserCall { function, .. } => drop(self.found.insert(Dependency::Function(function.oid))),
+            ExprKind::Call { function, .. } => self.called(function.member_number()),
+            ExprKind::Quantified { operator, .. } => self.called(operator.member_number()),
+            ExprKind::UserCall { function, args } => {
+                self.found.insert(Dependency::Function(function.oid));
+                for arg in args {
+                    if let ExprKind::Default(DefaultOf::Parameter(_, at)) = arg.kind
+                        && let Some(default) = function.parameters.get(at).and_then(|known| known.default.as_ref())
+                    {
+                        self.found.extend(default.uses.iter().copied());
+                    }
+                }
+            }
             ExprKind::NextValue(sequence) => self.relation(*sequence),
             ExprKind::Const(value) => {
                 self.ty(expr.ty());
                 self.object(value, expr.ty());
             }
             ExprKind::Cast { .. } | ExprKind::MakeArray(_) | ExprKind::MakeRow { .. } => self.ty(expr.ty()),
-            ExprKind::Subquery { query, .. } => self.plan(&query.plan),
+            ExprKind::Subquery { kind, query } => {
+                if let SubqueryKind::Quantified { operators, .. } = kind {
+                    operators.iter().for_each(|operator| self.called(operator.member_number()));
+                }
+                self.plan(&query.plan);
+            }
             _ => {}
         }
         look::parts(expr, &mut |part| {
@@ -205,6 +227,11 @@ impl Uses {
             }
             _ => {}
         }
+    }
+
+    /// A built-in function: those of extensions can go.
+    fn called(&mut self, member: Option<Oid>) {
+        self.found.extend(member.map(Dependency::Member));
     }
 
     fn relation(&mut self, oid: Oid) {

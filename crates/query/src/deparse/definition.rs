@@ -1,10 +1,13 @@
 //! The definitions of indexes and constraints as statements, as `pg_get_indexdef` and `pg_get_constraintdef` show them.
 
 use crate::catalog::{
-    Action, Catalog, ForeignKey, Index, IndexConstraint, IndexKey, IndexKeyKind, Relation, RelationKind, Table, Timing,
+    Action, Catalog, ForeignKey, Index, IndexConstraint, IndexKey, IndexKeyKind, Oid, Relation, RelationKind, Table,
+    Timing,
 };
 use crate::deparse::{self, Style};
-use crate::functions::Env;
+use crate::functions::{Env, collate};
+use crate::ir::{Expr, ExprKind, children};
+use crate::types::{Datum, collation};
 use crate::types::quote::identifier;
 
 /// `CREATE INDEX …`; `plain` names the table without its schema.
@@ -53,6 +56,14 @@ pub(crate) fn index_column(env: &dyn Env, key: &IndexKey, owner: &Relation, styl
 
 fn index_key(env: &dyn Env, key: &IndexKey, owner: &Relation, style: Style) -> String {
     let mut text = index_column(env, key, owner, style);
+    let own = match &owner.kind {
+        RelationKind::Table(table) => own_collation(key, table),
+        _ => 0,
+    };
+    if key.collation != own && key.collation != 0 {
+        let name = collation::name(key.collation, env.catalog()).unwrap_or_default();
+        text += &format!(" COLLATE {}", identifier(&name));
+    }
     if let Some(class) = &key.class {
         text += &format!(" {class}");
     }
@@ -63,6 +74,33 @@ fn index_key(env: &dyn Env, key: &IndexKey, owner: &Relation, style: Style) -> S
         (true, false) => text += " DESC NULLS LAST",
     }
     text
+}
+
+/// The collation that a key of an index has if none is said; 0 is the database's.
+pub fn own_collation(key: &IndexKey, table: &Table) -> Oid {
+    match &key.what {
+        IndexKeyKind::Column(at) => table.columns[*at].collation,
+        IndexKeyKind::Expr(stored) => collation_within(&stored.expr, table),
+    }
+}
+
+fn collation_within(expr: &Expr, table: &Table) -> Oid {
+    match &expr.kind {
+        ExprKind::Column(column) => table.columns.get(column.column).map_or(0, |column| column.collation),
+        ExprKind::Call { function, args } if function.name == collate::MARK => match args.get(1).map(|arg| &arg.kind) {
+            Some(ExprKind::Const(Datum::Int(oid))) => Oid::try_from(*oid).unwrap_or(0),
+            _ => 0,
+        },
+        _ => {
+            let mut found = 0;
+            children(expr, &mut |child| {
+                if found == 0 {
+                    found = collation_within(child, table);
+                }
+            });
+            found
+        }
+    }
 }
 
 fn columns(table: &Table, positions: &[usize]) -> String {
@@ -121,91 +159,4 @@ pub fn foreign_key(key: &ForeignKey, table: &Table, catalog: &Catalog, visible: 
 /// `CHECK (…)`
 pub fn check(condition: &str) -> String {
     format!("CHECK ({condition})")
-}
-
-/// The same text without the parentheses that PostgreSQL leaves out for people: around a whole condition, and around a
-/// single word that is converted.
-pub fn pretty(text: &str) -> String {
-    let mut shown = text.to_owned();
-    for (opens, prefix) in [("CHECK ((", "CHECK ("), (" WHERE (", " WHERE ")] {
-        if let Some(at) = shown.find(opens)
-            && let Some(end) = closing(&shown, at + opens.len() - 1)
-        {
-            shown.replace_range(end..=end, "");
-            shown.replace_range(at..at + opens.len(), prefix);
-        }
-    }
-    if shown.starts_with('(') && closing(&shown, 0) == Some(shown.len() - 1) {
-        shown = shown[1..shown.len() - 1].to_owned();
-    }
-    let mut at = 0;
-    while let Some(found) = shown[at..].find('(') {
-        let open = at + found;
-        at = open + 1;
-        let Some(close) = closing(&shown, open) else { break };
-        if is_loose(&shown, open, close) {
-            shown.replace_range(close..=close, "");
-            shown.replace_range(open..=open, "");
-            at = open;
-            continue;
-        }
-        let inner = &shown[open + 1..close];
-        let word = !inner.is_empty() && inner.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
-        let word = word || inner.starts_with("ARRAY[") && inner.find(']') == Some(inner.len() - 1);
-        let called = shown[..open].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '"');
-        if word && !called && shown[close + 1..].starts_with("::") {
-            shown.replace_range(close..=close, "");
-            shown.replace_range(open..=open, "");
-        }
-    }
-    shown
-}
-
-/// Whether these parentheses are around an operand of AND or OR that binds more tightly than what is around it.
-fn is_loose(text: &str, open: usize, close: usize) -> bool {
-    let (before, inner, after) = (&text[..open], &text[open + 1..close], &text[close + 1..]);
-    let beside = |word: &str| before.ends_with(&format!(" {word} ")) || after.starts_with(&format!(" {word} "));
-    let starts = before.is_empty() || before.ends_with('(') || before.ends_with(" AND ") || before.ends_with(" OR ");
-    let ends = after.is_empty() || after.starts_with(')') || after.starts_with(" AND ") || after.starts_with(" OR ");
-    if !starts || !ends || !(beside("AND") || beside("OR")) {
-        return false;
-    }
-    match (at_top(inner, " OR "), at_top(inner, " AND ")) {
-        (true, _) => false,
-        (false, true) => !beside("AND"),
-        (false, false) => !at_top(inner, " ANY (") && !at_top(inner, " ALL ("),
-    }
-}
-
-/// Whether a word stands outside of parentheses and strings.
-fn at_top(text: &str, word: &str) -> bool {
-    let (mut depth, mut quoted) = (0i32, false);
-    text.char_indices().any(|(at, c)| {
-        match c {
-            '\'' => quoted = !quoted,
-            '(' if !quoted => depth += 1,
-            ')' if !quoted => depth -= 1,
-            _ => {}
-        }
-        depth == 0 && !quoted && text[at..].starts_with(word)
-    })
-}
-
-/// Where a parenthesis closes, strings left out.
-fn closing(text: &str, open: usize) -> Option<usize> {
-    let (mut depth, mut quoted) = (0usize, false);
-    for (at, c) in text.char_indices().skip_while(|(at, _)| *at < open) {
-        match c {
-            '\'' => quoted = !quoted,
-            '(' if !quoted => depth += 1,
-            ')' if !quoted => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(at);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
 }

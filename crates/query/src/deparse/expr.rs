@@ -217,15 +217,8 @@ impl<'q> Deparse<'q> {
                 self.push(&format!("{} => ", quote::identifier(name)));
             }
             let gathers = inputs.get(at).is_some_and(|input| input.mode == ParameterMode::Variadic);
-            match &arg.kind {
-                ExprKind::MakeArray(items) if gathers && !items.is_empty() => self.list(items),
-                _ => {
-                    if gathers {
-                        self.push("VARIADIC ");
-                    }
-                    self.expr(arg, true);
-                }
-            }
+            self.push(if gathers { "VARIADIC " } else { "" });
+            self.expr(arg, true);
         }
     }
 
@@ -243,12 +236,7 @@ impl<'q> Deparse<'q> {
                 text.push(&format!("{symbol} "));
                 text.operand(only, expr, true);
             }),
-            (_, [_]) if function.is_written() => {
-                self.push(&name.to_uppercase());
-                if expr.typed.modifier >= 0 {
-                    self.push(&format!("({})", expr.typed.modifier));
-                }
-            }
+            (_, [value]) if function.is_written() => self.written(expr, name, value),
             (_, [of, number]) if name == collate::MARK => {
                 let collation = match &number.kind {
                     ExprKind::Const(Datum::Int(oid)) => u32::try_from(*oid).ok(),
@@ -261,35 +249,76 @@ impl<'q> Deparse<'q> {
             }
             // What texts are compared by in an order is not written.
             (_, [of, ..]) if name == collate::KEY => self.expr(of, true),
-            (_, []) if is_value_word(name) => self.push(&name.to_uppercase()),
-            (_, [field, of]) if name == "extract" => {
-                let field_name = match &field.kind {
-                    ExprKind::Const(Datum::Text(field)) => field.to_string(),
-                    _ => String::new(),
-                };
-                self.push(&format!("EXTRACT({} FROM ", quote::identifier(&field_name)));
-                self.expr(of, true);
-                self.push(")");
-            }
-            (_, [zone, of]) if name == "timezone" => {
-                self.push("(");
-                self.operand(of, expr, true);
-                self.push(" AT TIME ZONE ");
-                self.operand(zone, expr, true);
-                self.push(")");
-            }
-            (_, [whole, part]) if name == "position" => {
-                self.push("POSITION((");
-                self.expr(part, true);
-                self.push(") IN (");
-                self.expr(whole, true);
-                self.push("))");
-            }
             (_, args) => {
                 let name = self.builtin_name(function);
                 self.named_list(&name, args);
             }
         }
+    }
+
+    /// A value in the notation that SQL has for it.
+    fn written(&mut self, expr: &Expr, name: &str, value: &'q Expr) {
+        let args = match &value.kind {
+            ExprKind::Call { args, .. } if !args.is_empty() => args.as_slice(),
+            _ => {
+                self.push(&name.to_uppercase());
+                let is_time = matches!(name, "current_timestamp" | "current_time" | "localtimestamp" | "localtime");
+                if is_time && expr.typed.modifier >= 0 {
+                    self.push(&format!("({})", expr.typed.modifier));
+                }
+                return;
+            }
+        };
+        let (second, third) = (args.get(1), args.get(2));
+        match (name, args) {
+            ("timezone", [zone, of]) => {
+                self.push("(");
+                self.operand(of, expr, false);
+                self.push(" AT TIME ZONE ");
+                self.operand(zone, expr, false);
+                self.push(")");
+            }
+            ("extract", [field, of]) => {
+                let field = match &field.kind {
+                    ExprKind::Const(Datum::Text(field)) => quote::identifier(field),
+                    _ => String::new(),
+                };
+                self.pieces(&[(format!("EXTRACT({field} FROM ").as_str(), Some(of))], ")");
+            }
+            ("position", [whole, part]) => self.pieces(&[("POSITION((", Some(part)), (") IN (", Some(whole))], "))"),
+            ("substring", [of, from, ..]) if from.ty() == Type::INT4 => {
+                self.pieces(&[("SUBSTRING(", Some(of)), (" FROM ", second), (" FOR ", third)], ")");
+            }
+            ("overlay", [of, ..]) => {
+                let words = [("OVERLAY(", Some(of)), (" PLACING ", second), (" FROM ", third), (" FOR ", args.get(3))];
+                self.pieces(&words, ")");
+            }
+            ("btrim" | "ltrim" | "rtrim", [of, ..]) => {
+                self.push(match name {
+                    "btrim" => "TRIM(BOTH",
+                    "ltrim" => "TRIM(LEADING",
+                    _ => "TRIM(TRAILING",
+                });
+                if let Some(what) = second {
+                    self.push(" ");
+                    self.expr(what, false);
+                }
+                self.push(" FROM ");
+                self.expr(of, false);
+                self.push(")");
+            }
+            _ => self.expr(value, true),
+        }
+    }
+
+    /// Words with an operand after each; those without one are left out.
+    fn pieces(&mut self, pieces: &[(&str, Option<&'q Expr>)], end: &str) {
+        for (words, arg) in pieces {
+            let Some(arg) = arg else { continue };
+            self.push(words);
+            self.expr(arg, false);
+        }
+        self.push(end);
     }
 
     fn cast(&mut self, expr: &Expr, arg: &'q Expr, explicit: bool, implicit: bool) {
@@ -764,26 +793,4 @@ fn converted(items: &[Expr]) -> Option<(Vec<&Expr>, Typed)> {
 /// Whether a function is an operator.
 pub(super) fn is_symbol(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-}
-
-/// Whether a function without arguments is written as a word.
-fn is_value_word(name: &str) -> bool {
-    matches!(
-        name,
-        "current_timestamp"
-            | "current_date"
-            | "current_user"
-            | "current_role"
-            | "session_user"
-            | "localtimestamp"
-            | "localtime"
-            | "current_time"
-            | "current_catalog"
-            | "current_schema"
-    )
-}
-
-/// Whether a call is written in a way of its own.
-pub(super) fn has_own_syntax(name: &str) -> bool {
-    is_value_word(name) || matches!(name, "extract" | "timezone" | "position" | collate::MARK | collate::KEY)
 }

@@ -10,11 +10,13 @@
 //! - `from`: the items of FROM
 //! - `change`: INSERT, UPDATE, DELETE, MERGE
 //! - `definition`: indexes and constraints as statements
+//! - `node`: which expression stands in a table of `pg_catalog`
 
 mod change;
 pub mod definition;
 mod expr;
 mod from;
+pub mod node;
 mod query;
 mod simple;
 
@@ -22,7 +24,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::catalog::{Oid, Relation, RelationKind, StoredExpr, UserFunction};
-use crate::functions::{Env, Function, extension};
+use crate::functions::{Env, Function, collate, extension};
 use crate::ir::{AggregateCall, Expr, ExprKind, WindowCall};
 use crate::types::{names, quote};
 
@@ -271,7 +273,9 @@ fn slot_names(slot: &Slot<'_>, wanted: &str) -> bool {
 pub fn is_call(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::UserCall { .. } | ExprKind::Coalesce(_) | ExprKind::Extreme { .. } => true,
-        ExprKind::Call { function, .. } => !expr::is_symbol(function.name) && !expr::has_own_syntax(function.name),
+        ExprKind::Call { function, .. } => {
+            !expr::is_symbol(function.name) && !matches!(function.name, collate::MARK | collate::KEY)
+        }
         _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! Which operands need no parentheses in pretty text: `isSimpleNode` of PostgreSQL.
 
-use crate::deparse::expr::{has_own_syntax, is_symbol};
+use crate::deparse::expr::is_symbol;
 use crate::ir::{Expr, ExprKind};
 
 /// What an expression is, as far as precedence goes.
@@ -23,7 +23,6 @@ fn kind(expr: &Expr) -> Kind {
             2 => Kind::Operator(function.name),
             _ => Kind::Operator(""),
         },
-        ExprKind::Call { function, .. } if has_own_syntax(function.name) => Kind::Atom,
         ExprKind::Cast { .. } => Kind::Conversion,
         ExprKind::And(_) => Kind::And,
         ExprKind::Or(_) => Kind::Or,

@@ -79,6 +79,11 @@ impl Function {
         datetime::clock::WRITTEN.iter().any(|written| written.name == self.name && written.args == self.args)
     }
 
+    /// Its number as a member of an extension.
+    pub(crate) fn member_number(&self) -> Option<Oid> {
+        extension::member(self).map(|member| member.oid)
+    }
+
     /// The columns that a set-returning function gives in a call with arguments of these types, if they have names.
     pub fn columns(&self, args: &[Type], catalog: &Catalog) -> Vec<(Arc<str>, Typed)> {
         let Body::Set { columns, .. } = &self.body else { return Vec::new() };

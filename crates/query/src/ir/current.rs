@@ -11,6 +11,7 @@ use super::{Access, Change, DefaultOf, Expr, ExprKind, Insert, Plan, Query, Scan
 use crate::budget::{self, Share};
 use crate::catalog::{Catalog, Generation, Oid, RelationKind, StoredExpr, StoredQuery, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
+use crate::functions::collate::MARK as COLLATE_MARK;
 use crate::types::{Datum, RecordShape, Typed, kind};
 
 /// The expression.
@@ -192,8 +193,8 @@ impl Current<'_> {
                 return Ok(());
             }
             // How a call was written matters where it is shown only.
-            ExprKind::Call { function, args } if function.is_written() => {
-                *expr = args.pop().expect("it has the value itself as its argument");
+            ExprKind::Call { function, args } if function.is_written() || function.name == COLLATE_MARK => {
+                *expr = args.swap_remove(0);
                 return self.expr(expr);
             }
             // An operand that costs nothing stands in the comparisons themselves, as in every other statement.

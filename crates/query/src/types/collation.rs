@@ -36,6 +36,9 @@ pub struct Order {
     pub deterministic: bool,
 }
 
+/// The collation of the database.
+pub(crate) const DEFAULT: Oid = 100;
+
 /// The collations that PostgreSQL has from the start besides those of [`COLLATIONS`]: number, name and language.
 pub fn languages() -> impl Iterator<Item = (Oid, String, &'static str)> {
     LANGUAGES.iter().map(|(oid, tag)| (*oid, format!("{tag}-x-icu"), *tag))

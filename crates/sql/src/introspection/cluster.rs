@@ -2,6 +2,7 @@
 
 use crate::catalog::{Oid, PG_CATALOG};
 use crate::functions::extension::{self, EXTENSIONS};
+use crate::introspection::relations::BLOOM;
 use crate::introspection::fill::{Filler, array, int, oid, text, yes};
 use crate::storage::World;
 use crate::system::initial;
@@ -169,4 +170,11 @@ fn role(name: String, number: Oid, person: bool) -> Vec<(&'static str, Datum)> {
         ("rolconnlimit", Datum::Int(-1)),
         ("rolpassword", text("********")),
     ]
+}
+
+/// `pg_am`: the access method of `bloom`.
+pub(super) fn methods(world: &mut World<'_>, filler: &mut Filler) {
+    if world.catalog.extensions.values().any(|installed| &*installed.name == "bloom") {
+        filler.row(&[("oid", oid(BLOOM)), ("amname", text("bloom")), ("amtype", text("i"))]);
+    }
 }

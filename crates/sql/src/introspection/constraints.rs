@@ -1,7 +1,7 @@
 //! `pg_constraint` and `pg_trigger`.
 
 use crate::catalog::{Action, RelationKind, Timing, Trigger, TriggerTime, UserTypeKind};
-use crate::deparse::{self, Style};
+use crate::deparse::node::Node;
 use crate::introspection::fill::{Filler, array, int, oid, text, yes};
 use crate::introspection::relations::all;
 use crate::storage::World;
@@ -51,7 +51,7 @@ pub(super) fn constraints(world: &mut World<'_>, filler: &mut Filler) {
                         ("convalidated", yes(check.validated)),
                         ("conrelid", oid(relation.oid)),
                         ("conkey", attnums(&columns)),
-                        ("conbin", text(deparse::expression(world, &check.condition, Some(&relation), Style::Plain))),
+                        ("conbin", text(Node::Check(relation.oid, check.oid).text())),
                     ]);
                     filler.row(&row);
                 }
@@ -101,7 +101,7 @@ pub(super) fn constraints(world: &mut World<'_>, filler: &mut Filler) {
                 let mut row = common(check.oid, &check.name, user.schema, "c");
                 row.extend([
                     ("contypid", oid(user.ty.0)),
-                    ("conbin", text(deparse::expression(world, &check.condition, None, Style::Plain))),
+                    ("conbin", text(Node::DomainCheck(user.ty.0, check.oid).text())),
                     ("connoinherit", yes(false)),
                 ]);
                 filler.row(&row);

@@ -17,6 +17,7 @@ const PG_ATTRDEF: Oid = 2604;
 const PG_REWRITE: Oid = 2618;
 const PG_TRIGGER: Oid = 2620;
 const PG_EXTENSION: Oid = 3079;
+const PG_OPERATOR: Oid = 2617;
 const PLPGSQL_EXTENSION: Oid = 13559;
 
 /// The number of the rule that makes a view's rows.
@@ -46,6 +47,11 @@ fn address(world: &World<'_>, object: Object) -> (Oid, Oid, usize) {
             (PG_CLASS, relation, at + 1)
         }
         Object::Function(oid) => (PG_PROC, oid, 0),
+        Object::Extension(oid) => (PG_EXTENSION, oid, 0),
+        Object::Member(oid) => {
+            let operator = extension::numbered(oid).is_some_and(|member| member.operator);
+            (if operator { PG_OPERATOR } else { PG_PROC }, oid, 0)
+        }
     }
 }
 
@@ -62,9 +68,7 @@ pub(super) fn depends(world: &mut World<'_>, filler: &mut Filler) {
         ]);
     };
     for installed in world.catalog.extensions.values() {
-        put((PG_EXTENSION, installed.oid, 0), (PG_NAMESPACE, installed.schema, 0), "n");
         for ty in extension::find(&installed.name).map_or(&[][..], |known| known.types) {
-            put((PG_TYPE, ty.ty.0, 0), (PG_EXTENSION, installed.oid, 0), "e");
             put((PG_TYPE, ty.array.0, 0), (PG_TYPE, ty.ty.0, 0), "i");
         }
     }
@@ -83,13 +87,18 @@ pub(super) fn depends(world: &mut World<'_>, filler: &mut Filler) {
             let kind = match need {
                 Need::Normal => "n",
                 Need::Auto => "a",
+                Need::Internal if matches!(needed, Object::Extension(_)) => "e",
                 Need::Internal => "i",
             };
             // What a view reads, its rule reads.
             let from = match (object, needed) {
                 (
                     Object::Relation(view),
-                    Object::Relation(_) | Object::Column(..) | Object::Function(_) | Object::Type(_),
+                    Object::Relation(_)
+                    | Object::Column(..)
+                    | Object::Function(_)
+                    | Object::Type(_)
+                    | Object::Member(_),
                 ) if is_view(view) => (PG_REWRITE, rule(view), 0),
                 _ => own,
             };

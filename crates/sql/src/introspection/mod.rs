@@ -56,6 +56,7 @@ fn fill_catalog(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Resul
         "pg_type" => types::types(world, filler),
         "pg_enum" => types::labels(world, filler),
         "pg_proc" => routines::procs(world, filler),
+        "pg_operator" => routines::operators(world, filler),
         "pg_namespace"
         | "pg_database"
         | "pg_roles"
@@ -68,6 +69,7 @@ fn fill_catalog(world: &mut World<'_>, name: &str, filler: &mut Filler) -> Resul
         }
         "pg_collation" => cluster::collations(world, filler),
         "pg_extension" => cluster::extensions(world, filler),
+        "pg_am" => cluster::methods(world, filler),
         "pg_settings" => activity::settings(world, filler),
         "pg_stat_activity" => activity::activity(world, filler),
         "pg_locks" => activity::locks(world, filler),

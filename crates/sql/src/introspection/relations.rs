@@ -7,7 +7,8 @@ use crate::catalog::{
     Catalog, CheckOption, Column, Generation, Index, IndexKeyKind, Oid, Relation, RelationKind, Table, UserType,
     UserTypeKind, View,
 };
-use crate::deparse::{self, Style};
+use crate::deparse;
+use crate::deparse::node::Node;
 use crate::functions::Env;
 use crate::introspection::fill::{Filler, array, int, oid, text, vector, yes};
 use crate::ir::ExprKind;
@@ -155,8 +156,13 @@ fn of_table(world: &World<'_>, relation: &Relation, table: &Table) -> Vec<(&'sta
         ("relchecks", int(table.checks.len())),
         ("relhastriggers", yes(!table.triggers.is_empty() || !table.foreign_keys.is_empty() || referred)),
         ("relreplident", text("d")),
+        ("relrowsecurity", yes(table.row_security.0)),
+        ("relforcerowsecurity", yes(table.row_security.1)),
     ]
 }
+
+/// The number of the access method that the extension `bloom` adds.
+pub(super) const BLOOM: Oid = 14499;
 
 /// An index method's number.
 pub(super) fn method(name: &str) -> Oid {
@@ -166,6 +172,7 @@ pub(super) fn method(name: &str) -> Oid {
         "gin" => 2742,
         "spgist" => 4000,
         "brin" => 3580,
+        "bloom" => BLOOM,
         _ => 403,
     }
 }
@@ -195,9 +202,13 @@ pub(super) fn attributes(world: &mut World<'_>, filler: &mut Filler) {
                     filler.row(&row);
                 }
             }
-            RelationKind::View(View { columns, .. }) => {
+            RelationKind::View(View { columns, query, .. }) => {
                 for (at, (name, typed)) in columns.iter().enumerate() {
-                    filler.row(&attribute(world, relation.oid, name, *typed, at + 1));
+                    let mut row = attribute(world, relation.oid, name, *typed, at + 1);
+                    if let Some(column) = query.query.columns.get(at).filter(|column| column.collation != 0) {
+                        row.push(("attcollation", oid(column.collation)));
+                    }
+                    filler.row(&row);
                 }
             }
             RelationKind::Index(index) => index_attributes(world, relation.oid, index, filler),
@@ -312,12 +323,12 @@ pub(super) fn defaults(world: &mut World<'_>, filler: &mut Filler) {
     for relation in all(world) {
         let RelationKind::Table(table) = &relation.kind else { continue };
         for (at, column) in table.columns.iter().enumerate() {
-            if let Some(default) = &column.default {
+            if column.default.is_some() {
                 filler.row(&[
                     ("oid", oid(default_oid(relation.oid, at))),
                     ("adrelid", oid(relation.oid)),
                     ("adnum", int(at + 1)),
-                    ("adbin", text(deparse::expression(world, default, Some(&relation), Style::Plain))),
+                    ("adbin", text(Node::Default(relation.oid, at).text())),
                 ]);
             }
         }
@@ -335,20 +346,17 @@ pub(super) fn indexes(world: &mut World<'_>, filler: &mut Filler) {
         let included = index.include.iter().map(|position| int(position + 1));
         let types: Vec<Type> = index.keys.iter().map(|key| crate::storage::rows::key_type(table, &key.what)).collect();
         let options = index.keys.iter().map(|key| int(u8::from(key.descending) | u8::from(key.nulls_first) << 1));
-        let owner = world.catalog.relation(index.table).map(|relation| &**relation);
-        let expressions: Vec<String> = index
-            .keys
-            .iter()
-            .filter_map(|key| match &key.what {
-                IndexKeyKind::Expr(expr) => Some(deparse::expression(world, expr, owner, Style::Plain)),
-                IndexKeyKind::Column(_) => None,
-            })
-            .collect();
+        let has_expressions = index.keys.iter().any(|key| matches!(key.what, IndexKeyKind::Expr(_)));
+        let node = |there: bool, node: Node| if there { text(node.text()) } else { Datum::Null };
         let constraint = index.constraint;
         let classes = index.keys.iter().zip(&types).map(|(key, ty)| {
             let named =
                 key.class.as_deref().and_then(|class| initial::operator_class_named(method(&index.method), class));
             oid(named.unwrap_or_else(|| operator_class(world, *ty)))
+        });
+        let collations = index.keys.iter().zip(&types).map(|(key, ty)| {
+            let own = deparse::definition::own_collation(key, table);
+            oid([key.collation, own].into_iter().find(|said| *said != 0).unwrap_or_else(|| physique(world, *ty).4))
         });
         filler.row(&[
             ("indexrelid", oid(relation.oid)),
@@ -363,17 +371,11 @@ pub(super) fn indexes(world: &mut World<'_>, filler: &mut Filler) {
             ("indisready", yes(true)),
             ("indislive", yes(true)),
             ("indkey", vector(Type::INT2, keys.chain(included).collect())),
-            ("indcollation", vector(Type::OID, types.iter().map(|ty| oid(physique(world, *ty).4)).collect())),
+            ("indcollation", vector(Type::OID, collations.collect())),
             ("indclass", vector(Type::OID, classes.collect())),
             ("indoption", vector(Type::INT2, options.collect())),
-            ("indexprs", if expressions.is_empty() { Datum::Null } else { text(expressions.join(", ")) }),
-            (
-                "indpred",
-                index
-                    .predicate
-                    .as_ref()
-                    .map_or(Datum::Null, |predicate| text(deparse::expression(world, predicate, owner, Style::Plain))),
-            ),
+            ("indexprs", node(has_expressions, Node::IndexKeys(relation.oid))),
+            ("indpred", node(index.predicate.is_some(), Node::IndexPredicate(relation.oid))),
         ]);
     }
 }

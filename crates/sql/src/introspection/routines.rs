@@ -1,12 +1,17 @@
-//! `pg_proc`.
+//! `pg_proc` and `pg_operator`.
 
 use crate::catalog::{Language, Oid, Parameter, ParameterMode, Returns, Volatility};
+use crate::functions::Body;
+use crate::functions::extension::{self, Member};
 use crate::introspection::fill::{Filler, array, int, oid, text, vector, yes};
 use crate::storage::World;
 use crate::types::{Datum, Type};
 
 /// The number of the language.
 const PLPGSQL: Oid = 13563;
+
+/// The number of the language that extensions are written in.
+const C: Oid = 13;
 
 fn volatility(volatility: Volatility) -> &'static str {
     match volatility {
@@ -69,6 +74,60 @@ pub(super) fn procs(world: &mut World<'_>, filler: &mut Filler) {
             ("prosrc", text(if function.atomic.is_some() { "" } else { &*function.body })),
             ("prosqlbody", null_if(function.atomic.is_none(), text(format!("{{FUNCTION {}}}", function.oid)))),
             ("proconfig", null_if(function.settings.is_empty(), array(Type::TEXT, settings))),
+        ]);
+    }
+    for (schema, member) in members(world).filter(|(_, member)| !member.operator) {
+        let function = member.function;
+        let inputs = function.args.iter().map(|ty| oid(ty.0)).collect();
+        let kind = match function.body {
+            Body::Aggregate(_) | Body::OrderedSet { .. } => "a",
+            Body::Window(_) => "w",
+            _ => "f",
+        };
+        filler.row(&[
+            ("oid", oid(member.oid)),
+            ("proname", text(function.name)),
+            ("pronamespace", oid(schema)),
+            ("proowner", oid(10)),
+            ("prolang", oid(C)),
+            ("procost", Datum::Float(1.0)),
+            ("prokind", text(kind)),
+            ("proisstrict", yes(function.strict)),
+            ("proretset", yes(matches!(function.body, Body::Set { .. }))),
+            ("provolatile", text(volatility(function.volatility))),
+            ("proparallel", text("s")),
+            ("pronargs", int(function.args.len())),
+            ("pronargdefaults", int(function.defaults.len())),
+            ("prorettype", oid(function.returns.0)),
+            ("proargtypes", vector(Type::OID, inputs)),
+            ("prosrc", text(function.name)),
+        ]);
+    }
+}
+
+/// The functions and operators of the extensions that are installed, with their schemas.
+fn members(world: &World<'_>) -> impl Iterator<Item = (Oid, &'static Member)> {
+    let installed = world.catalog.extensions.values();
+    installed.flat_map(|installed| extension::members(&installed.name).map(|member| (installed.schema, member)))
+}
+
+/// `pg_operator`
+pub(super) fn operators(world: &mut World<'_>, filler: &mut Filler) {
+    for (schema, member) in members(world).filter(|(_, member)| member.operator) {
+        let (left, right) = match member.function.args {
+            [left, right] => (left.0, right.0),
+            [right] => (0, right.0),
+            _ => continue,
+        };
+        filler.row(&[
+            ("oid", oid(member.oid)),
+            ("oprname", text(member.function.name)),
+            ("oprnamespace", oid(schema)),
+            ("oprowner", oid(10)),
+            ("oprkind", text(if left == 0 { "l" } else { "b" })),
+            ("oprleft", oid(left)),
+            ("oprright", oid(right)),
+            ("oprresult", oid(member.function.returns.0)),
         ]);
     }
 }

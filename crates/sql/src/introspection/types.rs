@@ -1,6 +1,7 @@
 //! `pg_type` and `pg_enum`.
 
 use crate::catalog::{RelationKind, UserType, UserTypeKind};
+use crate::deparse::node::Node;
 use crate::deparse::{self, Style};
 use crate::introspection::fill::{Filler, int, oid, text, yes};
 use crate::storage::World;
@@ -51,8 +52,11 @@ fn of_user(world: &World<'_>, user: &UserType, filler: &mut Filler) {
                 ("typbasetype", oid(base.ty.0)),
                 ("typtypmod", Datum::Int(base.modifier.into())),
                 ("typnotnull", yes(*not_null)),
-                ("typdefault", default.clone()),
-                ("typdefaultbin", default),
+                (
+                    "typdefaultbin",
+                    if default.is_null() { Datum::Null } else { text(Node::DomainDefault(user.ty.0).text()) },
+                ),
+                ("typdefault", default),
                 ("typalign", text(below.map_or('d', |below| below.align).to_string())),
                 ("typstorage", text(below.map_or('x', |below| below.storage).to_string())),
                 ("typcollation", oid(below.map_or(0, |below| below.collation))),

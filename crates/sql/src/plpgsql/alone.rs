@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use crate::parse::literal;
+use crate::parse::token::Kind;
 use crate::plpgsql::bound::Scope;
 use crate::plpgsql::machine::Machine;
 use crate::types::{Datum, Type, Typed, names, quote, text};
@@ -15,14 +17,6 @@ pub(super) enum Inner<'t> {
     Rows(&'t str),
     /// A change.
     Change(&'t str),
-}
-
-impl Inner<'_> {
-    fn text(&self) -> &str {
-        match self {
-            Inner::Expression(text) | Inner::Rows(text) | Inner::Change(text) => text,
-        }
-    }
 }
 
 impl Machine<'_, '_> {
@@ -81,11 +75,9 @@ impl Machine<'_, '_> {
             Inner::Change(text) => format!("{text};"),
         };
         let declare = if declared.is_empty() { String::new() } else { format!("DECLARE {declared}") };
-        let line = format!("DO $skew$ {label}{declare}BEGIN {first}{body} END $skew$");
         // One statement is one line, so that a line can be given to a session.
-        let line = line.lines().map(without_comment).collect::<Vec<_>>().join(" ");
-        // Where INTO stood there is a gap.
-        if inner.text().contains(['\'', '"']) { line } else { line.split_whitespace().collect::<Vec<_>>().join(" ") }
+        let inside = on_one_line(&format!("{label}{declare}BEGIN {first}{body} END"));
+        format!("DO $skew$ {inside} $skew$")
     }
 
     fn literal(&self, value: &Datum, typed: Typed) -> String {
@@ -97,9 +89,29 @@ impl Machine<'_, '_> {
     }
 }
 
-/// A line up to its comment.
-fn without_comment(line: &str) -> &str {
-    let is_comment = |at: &usize| line[..*at].matches('\'').count().is_multiple_of(2);
-    let end = line.match_indices("--").map(|(at, _)| at).find(is_comment);
-    line[..end.unwrap_or(line.len())].trim()
+/// The text without comments, and with one space where there are several and where lines end. A string that goes over
+/// several lines is escaped.
+fn on_one_line(sql: &str) -> String {
+    let Ok(tokens) = crate::parse::lexer::tokens(sql) else { return sql.to_owned() };
+    let mut line = String::with_capacity(sql.len());
+    let mut end = 0;
+    for token in tokens.iter().filter(|token| token.start < token.end) {
+        if token.start > end && !line.is_empty() {
+            line.push(' ');
+        }
+        end = token.end;
+        let written = &sql[token.start as usize..token.end as usize];
+        let is_name = matches!(token.kind, Kind::Quoted | Kind::UnicodeQuoted);
+        match written.contains(['\n', '\r']) && !is_name {
+            true => line.push_str(&literal::string(sql, *token).map_or_else(|_| written.to_owned(), |text| escaped(&text))),
+            false => line.push_str(written),
+        }
+    }
+    line
+}
+
+/// A string literal on one line.
+fn escaped(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('\'', "''");
+    format!("E'{}'", text.replace('\n', "\\n").replace('\r', "\\r"))
 }

@@ -257,6 +257,7 @@ fn out_columns(function: &UserFunction) -> Arc<[Output]> {
         name: parameter.name.clone().unwrap_or_else(|| format!("column{}", n + 1).into()),
         typed: parameter.typed,
         origin: None,
+        collation: 0,
     };
     out_parameters(function).enumerate().map(column).collect()
 }

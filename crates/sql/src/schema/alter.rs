@@ -101,6 +101,14 @@ impl World<'_> {
                 })
             }
             TableAction::ValidateConstraint(name) => self.validate_constraint(oid, name),
+            TableAction::RowSecurity(enabled) => self.change_table(oid, |table| {
+                table.row_security.0 = *enabled;
+                Ok(())
+            }),
+            TableAction::ForceRowSecurity(forced) => self.change_table(oid, |table| {
+                table.row_security.1 = *forced;
+                Ok(())
+            }),
             TableAction::Ignored => Ok(()),
             TableAction::EnableTrigger { which, enable } => self.enable_triggers(oid, which, *enable),
             TableAction::Unsupported(construct) => Err(SqlError::unsupported(construct)),

@@ -383,7 +383,7 @@ impl World<'_> {
 
 /// A key that is a column.
 pub(super) fn column_key(position: usize) -> IndexKey {
-    IndexKey { what: IndexKeyKind::Column(position), descending: false, nulls_first: false, class: None }
+    IndexKey { what: IndexKeyKind::Column(position), descending: false, nulls_first: false, class: None, collation: 0 }
 }
 
 pub(super) fn timing(attributes: ConstraintAttributes) -> Timing {

@@ -10,6 +10,7 @@ use crate::catalog::{
     Catalog, Dependency, FIRST_USER_OID, Generation, Index, IndexKeyKind, Oid, PUBLIC, RelationKind, Returns, Table,
     UserFunction, UserType, UserTypeKind,
 };
+use crate::functions::extension;
 use crate::types::{Type, kind};
 
 /// An object of the schema, or a part of one.
@@ -39,13 +40,22 @@ pub(crate) enum Object {
     DomainCheck(Oid, Oid),
     /// A function or procedure.
     Function(Oid),
+    /// An extension.
+    Extension(Oid),
+    /// A function or operator of an extension.
+    Member(Oid),
 }
 
 impl Object {
     /// When it was made, as far as numbers tell, and which part of an object it is.
     pub(super) fn age(self) -> (Oid, u8, usize) {
         match self {
-            Object::Schema(oid) | Object::Relation(oid) | Object::Type(oid) | Object::Function(oid) => (oid, 0, 0),
+            Object::Schema(oid)
+            | Object::Relation(oid)
+            | Object::Type(oid)
+            | Object::Function(oid)
+            | Object::Extension(oid)
+            | Object::Member(oid) => (oid, 0, 0),
             Object::Column(oid, at) | Object::Field(oid, at) => (oid, 0, at + 1),
             Object::Default(oid, at) => (oid, 1, at),
             Object::IndexConstraint(oid) => (oid, 1, 0),
@@ -119,6 +129,16 @@ impl Edges {
         for function in catalog.functions.values() {
             edges.function(function, catalog);
         }
+        for installed in catalog.extensions.values() {
+            let own = Object::Extension(installed.oid);
+            edges.in_schema(own, installed.schema);
+            for ty in extension::find(&installed.name).map_or(&[][..], |known| known.types) {
+                edges.put(Object::Type(ty.ty.0), own, Need::Internal);
+            }
+            for member in extension::members(&installed.name) {
+                edges.put(Object::Member(member.oid), own, Need::Internal);
+            }
+        }
         edges
     }
 
@@ -175,6 +195,7 @@ impl Edges {
                 }
                 Dependency::Function(oid) => self.put(from, Object::Function(oid), Need::Normal),
                 Dependency::Type(oid) => self.ty(from, Type(oid), catalog),
+                Dependency::Member(oid) => self.put(from, Object::Member(oid), Need::Normal),
             }
         }
     }
@@ -182,7 +203,7 @@ impl Edges {
     /// A type that a user made; of an array, the type of its elements.
     fn ty(&mut self, from: Object, ty: Type, catalog: &Catalog) {
         let ty = kind::element(ty, catalog).unwrap_or(ty);
-        if ty.0 >= FIRST_USER_OID {
+        if ty.0 >= FIRST_USER_OID || catalog.types.contains_key(&ty.0) {
             self.put(from, Object::Type(ty.0), Need::Normal);
         }
     }

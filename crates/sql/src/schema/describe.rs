@@ -1,6 +1,7 @@
 //! Objects as messages name them: `table t`, `column a of table t`, `function f(integer)`.
 
 use crate::catalog::{Check, Oid, Relation, RelationKind, Table};
+use crate::functions::extension;
 use crate::schema::depends::Object;
 use crate::storage::World;
 use crate::types::names::search_path;
@@ -73,6 +74,11 @@ impl World<'_> {
                 format!("constraint {name}")
             }
             Object::Function(oid) => self.function_described(oid),
+            Object::Extension(oid) => {
+                let name = self.catalog.extensions.get(&oid).map_or("", |installed| &*installed.name);
+                format!("extension {name}")
+            }
+            Object::Member(oid) => self.member_described(oid),
         }
     }
 
@@ -108,6 +114,23 @@ impl World<'_> {
         found.map_or_else(String::new, |name| quote::identifier(&name))
     }
 
+    fn member_described(&self, oid: Oid) -> String {
+        let Some(member) = extension::numbered(oid) else { return String::new() };
+        let types: Vec<String> = member.function.args.iter().map(|ty| names::format_type(*ty, None, self)).collect();
+        let schema = extension::schema_of(member.function, &self.catalog);
+        let visible = schema.is_none_or(|schema| search_path(self).contains(&schema));
+        let name = match (member.operator, visible) {
+            (true, true) => member.function.name.to_owned(),
+            (true, false) => {
+                let schema = schema.and_then(|schema| self.catalog.schemas.get(&schema));
+                let schema = schema.map_or_else(String::new, |schema| format!("{}.", quote::identifier(&schema.name)));
+                format!("{schema}{}", member.function.name)
+            }
+            (false, _) => self.qualified(schema.unwrap_or(0), member.function.name, visible),
+        };
+        format!("{} {name}({})", if member.operator { "operator" } else { "function" }, types.join(","))
+    }
+
     fn function_described(&self, oid: Oid) -> String {
         let Some(function) = self.catalog.functions.get(&oid) else { return String::new() };
         let types: Vec<String> = function.input_types().iter().map(|ty| names::format_type(*ty, None, self)).collect();
@@ -117,9 +140,8 @@ impl World<'_> {
             });
             same.map(|other| other.oid)
         });
-        let word = if function.procedure { "procedure" } else { "function" };
         let name = self.qualified(function.schema, &function.name, first == Some(oid));
-        format!("{word} {name}({})", types.join(","))
+        format!("function {name}({})", types.join(","))
     }
 }
 

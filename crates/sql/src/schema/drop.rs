@@ -52,10 +52,7 @@ impl World<'_> {
                     self.drop_collation(if_exists, &name.name, cascade)?;
                     None
                 }
-                ObjectKind::Extension => {
-                    self.drop_extension(if_exists, &name.name, cascade)?;
-                    None
-                }
+                ObjectKind::Extension => self.extension_to_drop(if_exists, &name.name)?,
                 ObjectKind::Role | ObjectKind::Policy => None,
                 other => return Err(SqlError::unsupported(format!("DROP {}", kind_words(other)))),
             });
@@ -194,6 +191,13 @@ impl World<'_> {
                 catalog.comments.retain(|(_, object, _), _| *object != oid);
                 Ok(())
             }),
+            Object::Extension(oid) => self.change_catalog(|catalog| {
+                catalog.extensions.remove(&oid);
+                catalog.comments.retain(|(_, object, _), _| *object != oid);
+                Ok(())
+            }),
+            // It is there as long as its extension is.
+            Object::Member(_) => Ok(()),
             Object::Schema(oid) => self.change_catalog(|catalog| {
                 catalog.schemas.remove(&oid);
                 Ok(())
@@ -279,12 +283,6 @@ impl World<'_> {
         if matches!(object, ObjectKind::Domain) != matches!(user.kind, UserTypeKind::Domain { .. }) {
             let message = format!("\"{}\" is not a {word}", user.name);
             return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
-        }
-        if matches!(user.kind, UserTypeKind::Extension { .. }) {
-            let name = &user.name;
-            let message = format!("cannot drop type {name} because extension {name} requires it");
-            let hint = format!("You can drop extension {name} instead.");
-            return Err(SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message).hint(hint));
         }
         Ok(Some(Object::Type(found)))
     }

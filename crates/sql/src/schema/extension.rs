@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Extension, Oid, RelationKind, UserType, UserTypeKind};
+use crate::catalog::{Extension, Oid, UserType, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::extension::{self, Extension as Known};
 use crate::parse::ast::ObjectName;
 use crate::parse::ddl::CreateExtension;
-use crate::schema::drop::dependents;
+use crate::schema::depends::Object;
 use crate::schema::names::{fold, parts};
 use crate::storage::World;
 
@@ -60,43 +60,19 @@ impl World<'_> {
         })
     }
 
-    pub(super) fn drop_extension(&mut self, if_exists: bool, name: &ObjectName, cascade: bool) -> Result<()> {
+    pub(super) fn extension_to_drop(&mut self, if_exists: bool, name: &ObjectName) -> Result<Option<Object>> {
         let (_, name) = parts(name)?;
-        let Some(found) = self.catalog.extensions.values().find(|known| known.name == name).cloned() else {
+        let Some(found) = self.catalog.extensions.values().find(|known| known.name == name) else {
             if &*name == "plpgsql" {
                 return Err(SqlError::unsupported("DROP EXTENSION plpgsql"));
             }
             let message = format!("extension \"{name}\" does not exist");
             if if_exists {
                 self.session.notice("NOTICE", SqlState::UNDEFINED_OBJECT, format!("{message}, skipping"));
-                return Ok(());
+                return Ok(None);
             }
             return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message));
         };
-        let types = extension::find(&found.name).map_or(&[][..], |known| known.types);
-        let mut users = Vec::new();
-        for relation in self.catalog.relations.values() {
-            let RelationKind::Table(table) = &relation.kind else { continue };
-            for (at, column) in table.columns.iter().enumerate() {
-                let uses = |ty: &extension::ExtensionType| [ty.ty, ty.array].contains(&column.typed.ty);
-                if !column.dropped && types.iter().any(uses) {
-                    users.push((relation.oid, at, format!("column {} of table {}", column.name, relation.name)));
-                }
-            }
-        }
-        let shown: Vec<String> = users.iter().map(|(_, _, shown)| shown.clone()).collect();
-        if !cascade && !users.is_empty() {
-            let error = dependents(&format!("extension {name}"), &shown);
-            // The columns depend on the type, and the type goes with the extension.
-            let detail = shown.iter().map(|user| format!("{user} depends on type {name}"));
-            return Err(error.detail(detail.collect::<Vec<_>>().join("\n")));
-        }
-        self.notice_cascade(&shown);
-        self.drop_columns(users.iter().map(|(table, at, _)| (*table, *at)))?;
-        self.change_catalog(|catalog| {
-            types.iter().for_each(|ty| drop(catalog.types.remove(&ty.ty.0)));
-            catalog.extensions.remove(&found.oid);
-            Ok(())
-        })
+        Ok(Some(Object::Extension(found.oid)))
     }
 }

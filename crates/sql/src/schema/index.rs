@@ -29,6 +29,16 @@ impl World<'_> {
             return Err(SqlError::new(SqlState::ACTIVE_SQL_TRANSACTION, message));
         }
         let method = create.method.clone().unwrap_or_else(|| "btree".to_owned());
+        let is_bloom = || self.catalog.extensions.values().any(|installed| *installed.name == *method);
+        let is_known = match method.as_str() {
+            "btree" | "hash" | "gist" | "gin" | "spgist" | "brin" => true,
+            "bloom" => is_bloom(),
+            _ => false,
+        };
+        if !is_known {
+            let message = format!("access method \"{method}\" does not exist");
+            return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message));
+        }
         if create.unique && method != "btree" {
             let message = format!("access method \"{method}\" does not support unique indexes");
             return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
@@ -77,15 +87,17 @@ impl World<'_> {
 
     /// A key of an index, and the part of the index's name that it makes.
     fn index_key(&mut self, relation: &Arc<Relation>, element: &IndexElement) -> Result<(IndexKey, String)> {
+        let mut collation = 0;
         if let Some(name) = &element.collation {
-            let order = crate::types::collation::order(self.collation_named(name)?, &self.catalog);
+            collation = self.collation_named(name)?;
+            let order = crate::types::collation::order(collation, &self.catalog);
             if order.is_some_and(|order| !order.deterministic) {
                 return Err(SqlError::unsupported("an index over a nondeterministic collation"));
             }
         }
         let class: Option<Arc<str>> = element.class.as_ref().map(|class| class.to_string().into());
         let nulls_first = element.nulls_first.unwrap_or(element.descending);
-        let key = |what| IndexKey { what, descending: element.descending, nulls_first, class };
+        let key = |what| IndexKey { what, descending: element.descending, nulls_first, class, collation };
         if let ast::Expr::Identifier(ident) = &element.expr {
             let name = fold(ident);
             let table = as_table(relation)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::parse::ast::Ident;
 
-use crate::catalog::{Oid, Relation, RelationKind, UserType};
+use crate::catalog::{Oid, Relation, RelationKind, UserFunction, UserType};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{ObjectKind, ObjectRef, Rename, RenameWhat};
 use crate::schema::names::{fold, has_constraint, parts};
@@ -155,6 +155,14 @@ impl World<'_> {
                 let Some(relation) = self.relation_or_skip(&name.name, if_exists)? else { return Ok(()) };
                 self.is_taken(schema, &relation.name, false)?;
                 let mut moved = vec![relation.oid];
+                let rows = match &relation.kind {
+                    RelationKind::View(view) => view.materialized,
+                    _ => None,
+                };
+                if let Some(table) = rows.and_then(|rows| self.catalog.table(rows)) {
+                    moved.extend(rows);
+                    moved.extend(table.indexes.iter().copied());
+                }
                 if let RelationKind::Table(table) = &relation.kind {
                     moved.extend(table.indexes.iter().copied());
                     moved.extend(table.columns.iter().filter_map(|column| column.sequence));
@@ -175,6 +183,33 @@ impl World<'_> {
                     let mut user = UserType::clone(&catalog.types[&found]);
                     user.schema = schema;
                     catalog.types.insert(found, Arc::new(user));
+                    Ok(())
+                })
+            }
+            ObjectKind::Function | ObjectKind::Procedure | ObjectKind::Routine => {
+                let found = self.function_named(name)?;
+                let mut function = UserFunction::clone(&self.catalog.functions[&found]);
+                let inputs = function.input_types();
+                let taken = self.catalog.functions.values().any(|other| {
+                    other.oid != found
+                        && other.schema == schema
+                        && other.name == function.name
+                        && other.input_types() == inputs
+                });
+                if taken {
+                    let place = self.catalog.schemas.get(&schema).map_or("", |schema| &*schema.name);
+                    let types: Vec<String> =
+                        inputs.iter().map(|ty| crate::types::names::format_type(*ty, None, self)).collect();
+                    let message = format!(
+                        "function {}({}) already exists in schema \"{place}\"",
+                        function.name,
+                        types.join(", ")
+                    );
+                    return Err(SqlError::new(SqlState::DUPLICATE_FUNCTION, message));
+                }
+                function.schema = schema;
+                self.change_catalog(|catalog| {
+                    catalog.functions.insert(found, Arc::new(function));
                     Ok(())
                 })
             }

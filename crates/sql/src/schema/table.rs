@@ -84,6 +84,7 @@ impl World<'_> {
             unpopulated: false,
             view: None,
             unlogged: false,
+            row_security: (false, false),
         };
         Ok(Relation { oid, schema, name, kind: RelationKind::Table(table) })
     }

@@ -28,7 +28,7 @@ pub(crate) fn columns(world: &mut World<'_>, statement: &Statement) -> Result<Op
 
 /// Columns of text.
 pub(crate) fn texts(names: &[&str]) -> Arc<[Output]> {
-    let column = |name: &&str| Output { name: (*name).into(), typed: Type::TEXT.into(), origin: None };
+    let column = |name: &&str| Output { name: (*name).into(), typed: Type::TEXT.into(), origin: None, collation: 0 };
     names.iter().map(column).collect()
 }
 
@@ -39,5 +39,5 @@ pub(crate) fn plan(format: &str) -> Arc<[Output]> {
         "xml" => Type::XML,
         _ => Type::TEXT,
     };
-    Arc::new([Output { name: "QUERY PLAN".into(), typed: ty.into(), origin: None }])
+    Arc::new([Output { name: "QUERY PLAN".into(), typed: ty.into(), origin: None, collation: 0 }])
 }

@@ -443,11 +443,18 @@ impl Cursor<'_> {
                 }
                 Ok(TableAction::Ignored)
             }
+            K::No if self.keyword_at(1) == K::Force => {
+                self.expect_words(&[K::No, K::Force, K::Row, K::Level, K::Security])?;
+                Ok(TableAction::ForceRowSecurity(false))
+            }
             K::Inherit | K::No => self.unsupported_action("INHERIT"),
             K::Attach => self.unsupported_action("ATTACH PARTITION"),
             K::Detach => self.unsupported_action("DETACH PARTITION"),
             K::Of | K::Not => self.unsupported_action("a typed table"),
-            K::Force => self.unsupported_action("row level security"),
+            K::Force => {
+                self.expect_words(&[K::Force, K::Row, K::Level, K::Security])?;
+                Ok(TableAction::ForceRowSecurity(true))
+            }
             _ => Err(self.unexpected()),
         }
     }
@@ -497,7 +504,11 @@ impl Cursor<'_> {
             };
             return Ok(TableAction::EnableTrigger { which, enable });
         }
-        self.unsupported_action("row level security or rules")
+        if self.accept_word(K::Row) {
+            self.expect_words(&[K::Level, K::Security])?;
+            return Ok(TableAction::RowSecurity(enable));
+        }
+        self.unsupported_action("rules")
     }
 
     fn alter_action(&mut self) -> Result<TableAction> {

@@ -873,6 +873,10 @@ pub enum TableAction {
         /// ENABLE rather than DISABLE.
         enable: bool,
     },
+    /// ENABLE or DISABLE ROW LEVEL SECURITY
+    RowSecurity(bool),
+    /// FORCE or NO FORCE ROW LEVEL SECURITY
+    ForceRowSecurity(bool),
     /// OWNER TO, SET STATISTICS, SET STORAGE, SET (…), CLUSTER ON, …: accepted.
     Ignored,
     /// INHERIT, ATTACH PARTITION, …: what Skew does not have.

@@ -102,8 +102,12 @@ impl<'a> Binder<'a> {
             return Err(SqlError::syntax("VALUES lists must all be the same length"));
         }
         given.check_width(width)?;
-        // A column whose value is DEFAULT in all rows is not given at all.
-        let given_up: Vec<bool> = (0..width).map(|at| rows.iter().all(|row| is_default(&row[at]))).collect();
+        // A column whose value is DEFAULT in all rows is not given at all; the schema shows what was written.
+        let is_shown = |at: usize| {
+            self.storing && given.target.table.columns[given.columns[at]].generation != Generation::Stored
+        };
+        let given_up = (0..width).map(|at| !is_shown(at) && rows.iter().all(|row| is_default(&row[at])));
+        let given_up: Vec<bool> = given_up.collect();
         let mut bound = Vec::with_capacity(rows.len());
         for row in rows {
             let mut values = Vec::with_capacity(width);

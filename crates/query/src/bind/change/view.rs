@@ -129,7 +129,7 @@ impl<'a> Binder<'a> {
         let column = |(name, expr): &(Arc<str>, Expr)| {
             let mut expr = expr.clone();
             expr.map_slots(&mut |at| at + slot);
-            ItemColumn { name: name.clone(), expr, origin: None }
+            ItemColumn { name: name.clone(), expr, origin: None, collation: 0 }
         };
         Item {
             name: alias.map_or_else(|| through.name.clone(), name),

@@ -174,7 +174,8 @@ impl Binder<'_> {
             "current_schema" => "current_schema",
             name => return self.time_function(name, None),
         };
-        self.call_named(name, Vec::new()).map(Some)
+        let value = self.call_named(name, Vec::new())?;
+        Ok(Some(self.as_written(&call.name, value)))
     }
 
     fn time_function(&mut self, name: &str, precision: Option<i64>) -> Result<Option<Expr>> {
@@ -192,8 +193,14 @@ impl Binder<'_> {
             None => Typed::from(ty),
         };
         let value = self.explicit(now, typed)?;
-        let Some(written) = functions::internal(name).filter(|_| self.storing) else { return Ok(Some(value)) };
-        Ok(Some(Expr { kind: ExprKind::Call { function: written, args: vec![value] }, typed }))
+        Ok(Some(Expr { typed, ..self.as_written(name, value) }))
+    }
+
+    /// A value that SQL has a notation of its own for; the schema shows that.
+    pub(super) fn as_written(&self, name: &str, value: Expr) -> Expr {
+        let Some(written) = functions::internal(name).filter(|_| self.storing) else { return value };
+        let typed = value.typed;
+        Expr { kind: ExprKind::Call { function: written, args: vec![value] }, typed }
     }
 
     /// `GROUPING(a, b)`: worked out where the groups are made.

@@ -61,7 +61,7 @@ impl<'a> Binder<'a> {
         match self.find_item(None, name)? {
             Some((item, up)) => {
                 let expr = item.whole_row();
-                Ok(lifted(ItemColumn { name: name.into(), expr, origin: None }, up))
+                Ok(lifted(ItemColumn { name: name.into(), expr, origin: None, collation: 0 }, up))
             }
             None => Err(self.no_column(name)),
         }
@@ -83,7 +83,7 @@ impl<'a> Binder<'a> {
                 let mut row = item.whole_row();
                 row.lift(0, up);
                 let expr = self.function_of_row(column, &row)?.ok_or(error)?;
-                Ok(ItemColumn { name: column.into(), expr, origin: None })
+                Ok(ItemColumn { name: column.into(), expr, origin: None, collation: 0 })
             }
         }
     }
@@ -201,7 +201,7 @@ impl<'a> Binder<'a> {
 
 fn bare(names: &[Cow<'_, str>], expr: Expr) -> ItemColumn {
     let name = names.last().expect("a name has parts");
-    ItemColumn { name: name.as_ref().into(), expr, origin: None }
+    ItemColumn { name: name.as_ref().into(), expr, origin: None, collation: 0 }
 }
 
 fn lifted(mut column: ItemColumn, by: usize) -> ItemColumn {

@@ -236,7 +236,7 @@ impl Binder<'_> {
                 "op ANY/ALL (array) requires array on right side".to_owned(),
             ));
         };
-        let comparison = self.find_operator(&symbol, left.ty(), element)?;
+        let comparison = self.looking_for(op, |binder| binder.find_operator(&symbol, left.ty(), element))?;
         if comparison.returns != Type::BOOL {
             return Err(SqlError::new(
                 SqlState::WRONG_OBJECT_TYPE,

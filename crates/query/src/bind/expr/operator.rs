@@ -6,6 +6,7 @@ use crate::parse::ast::{self, BinaryOperator, UnaryOperator};
 
 use crate::bind::Binder;
 use crate::bind::expr::peel;
+use crate::bind::names::fold;
 use crate::budget;
 use crate::error::{Result, SqlError};
 use crate::functions::Function;
@@ -65,7 +66,8 @@ impl Binder<'_> {
         let mut value = self.one_operator(left, first_op, first_right).map_err(|error| self.at_expr(first, error))?;
         for (op, right, whole) in steps.into_iter().rev() {
             let right = self.expr(right)?;
-            value = self.operator(&symbol(op), Some(value), right).map_err(|error| self.at_expr(whole, error))?;
+            let found = self.looking_for(op, |binder| binder.operator(&symbol(op), Some(value), right));
+            value = found.map_err(|error| self.at_expr(whole, error))?;
         }
         Ok(value)
     }
@@ -84,7 +86,24 @@ impl Binder<'_> {
         {
             return Ok(compared);
         }
-        self.operator(&symbol, Some(left), right)
+        self.looking_for(op, |binder| binder.operator(&symbol, Some(left), right))
+    }
+
+    /// Looks for an operator in the schema that is written with it.
+    pub(super) fn looking_for<T>(
+        &mut self,
+        op: &BinaryOperator,
+        find: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        if let BinaryOperator::Qualified { schema, .. } = op
+            && let Some(schema) = schema.last()
+        {
+            let schema = self.schema(&fold(schema))?;
+            self.operator_path = Some(std::slice::from_ref(&schema.oid));
+        }
+        let found = find(self);
+        self.operator_path = None;
+        found
     }
 
     /// A prefix operator.

@@ -23,15 +23,23 @@ impl Binder<'_> {
                 let symbol = if *negated { "!~" } else { "~" };
                 self.similar(symbol, expr, pattern, escape_char.as_deref())
             }
-            E::AtTimeZone { timestamp, time_zone } => self.call_with("timezone", &[time_zone, timestamp]),
+            E::AtTimeZone { timestamp, time_zone } => {
+                let call = self.call_with("timezone", &[time_zone, timestamp])?;
+                Ok(self.as_written("timezone", call))
+            }
             E::Extract { field, expr } => {
                 let field = Expr::constant(Datum::text(field.value.to_lowercase()), Type::TEXT);
                 let from = self.expr(expr)?;
-                self.call_named("extract", vec![field, from])
+                let call = self.call_named("extract", vec![field, from])?;
+                Ok(self.as_written("extract", call))
             }
-            E::Position { expr, r#in } => self.call_with("position", &[r#in, expr]),
+            E::Position { expr, r#in } => {
+                let call = self.call_with("position", &[r#in, expr])?;
+                Ok(self.as_written("position", call))
+            }
             E::Substring { expr, substring_from, substring_for } => {
-                self.substring(expr, substring_from.as_deref(), substring_for.as_deref())
+                let call = self.substring(expr, substring_from.as_deref(), substring_for.as_deref())?;
+                Ok(self.as_written("substring", call))
             }
             E::Trim { trim_where, trim_what, expr } => {
                 let name = match trim_where {
@@ -41,12 +49,14 @@ impl Binder<'_> {
                 };
                 let mut args = vec![&**expr];
                 args.extend(trim_what.as_deref());
-                self.call_with(name, &args)
+                let call = self.call_with(name, &args)?;
+                Ok(self.as_written(name, call))
             }
             E::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
                 let mut args = vec![&**expr, &**overlay_what, &**overlay_from];
                 args.extend(overlay_for.as_deref());
-                self.call_with("overlay", &args)
+                let call = self.call_with("overlay", &args)?;
+                Ok(self.as_written("overlay", call))
             }
             E::Collate { expr, collation } => self.collate(expr, collation),
             E::TypedString(typed) => {

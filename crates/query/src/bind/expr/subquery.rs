@@ -118,7 +118,7 @@ impl Binder<'_> {
         });
         let shape = Arc::new(RecordShape::row(types.iter().copied()));
         let row = Expr::new(ExprKind::MakeRow { fields: fields.collect(), shape }, Type::RECORD);
-        let output = crate::ir::Output { name: "row".into(), typed: Type::RECORD.into(), origin: None };
+        let output = crate::ir::Output { name: "row".into(), typed: Type::RECORD.into(), origin: None, collation: 0 };
         let plan = Plan::Project { input: Box::new(query.plan), columns: vec![row] };
         let record = Arc::new(Query { plan, columns: vec![output], correlated: query.correlated });
         let kind = ExprKind::Subquery { kind: SubqueryKind::Scalar, query: record };

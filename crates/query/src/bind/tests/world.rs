@@ -80,6 +80,7 @@ fn table(
             what: IndexKeyKind::Column(*column),
             descending: false,
             nulls_first: false,
+            collation: 0,
             class: None,
         };
         let constraint = unique.then_some(IndexConstraint { oid: 0, primary: *primary, timing: Timing::Immediate });
@@ -117,6 +118,7 @@ fn table(
         unpopulated: false,
         view: None,
         unlogged: false,
+        row_security: (false, false),
     };
     catalog.put_relation(Relation { oid, schema: PUBLIC, name: name.into(), kind: RelationKind::Table(table) });
 }

@@ -86,7 +86,7 @@ pub(super) fn join(kind: JoinKind, left: Plan, right: Plan, on: Option<Expr>) ->
 }
 
 pub(super) fn query(plan: Plan, columns: usize, correlated: bool) -> Query {
-    let column = Output { name: "c".into(), typed: Type::INT4.into(), origin: None };
+    let column = Output { name: "c".into(), typed: Type::INT4.into(), origin: None, collation: 0 };
     Query { plan, columns: vec![column; columns], correlated }
 }
 

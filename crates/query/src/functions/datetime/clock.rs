@@ -26,13 +26,28 @@ pub(in crate::functions) static FUNCTIONS: &[Function] = &[
     f("timezone", &[T::INTERVAL, T::TIMETZ], T::TIMETZ, |env, args, _| time_in(env, args, offset(args)?)),
 ];
 
-/// How `CURRENT_DATE` and its like stay as they were written, in what the schema keeps: calls with their value.
+/// How values that SQL has a notation of its own for stay as they were written, in what the schema keeps: `CURRENT_DATE`,
+/// `TRIM(BOTH FROM x)`. Each is a call with the value itself.
 pub(in crate::functions) static WRITTEN: &[Function] = &[
     f("current_date", &[T::ANY], T::DATE, written).stable(),
     f("current_timestamp", &[T::ANY], T::TIMESTAMPTZ, written).stable(),
     f("current_time", &[T::ANY], T::TIMETZ, written).stable(),
     f("localtimestamp", &[T::ANY], T::TIMESTAMP, written).stable(),
     f("localtime", &[T::ANY], T::TIME, written).stable(),
+    f("current_user", &[T::ANY], T::NAME, written).stable(),
+    f("current_role", &[T::ANY], T::NAME, written).stable(),
+    f("user", &[T::ANY], T::NAME, written).stable(),
+    f("session_user", &[T::ANY], T::NAME, written).stable(),
+    f("current_catalog", &[T::ANY], T::NAME, written).stable(),
+    f("current_schema", &[T::ANY], T::NAME, written).stable(),
+    f("timezone", &[T::ANY], T::ANY, written),
+    f("extract", &[T::ANY], T::ANY, written),
+    f("position", &[T::ANY], T::ANY, written),
+    f("substring", &[T::ANY], T::ANY, written),
+    f("btrim", &[T::ANY], T::ANY, written),
+    f("ltrim", &[T::ANY], T::ANY, written),
+    f("rtrim", &[T::ANY], T::ANY, written),
+    f("overlay", &[T::ANY], T::ANY, written),
 ];
 
 fn written(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {

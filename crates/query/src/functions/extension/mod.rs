@@ -51,6 +51,14 @@ pub struct Extension {
 /// All of them but `plpgsql`, which every database has.
 pub static EXTENSIONS: &[Extension] = &[
     Extension {
+        name: "bloom",
+        version: "1.0",
+        comment: "bloom access method - signature file based index",
+        functions: &[],
+        operators: &[],
+        types: &[],
+    },
+    Extension {
         name: "btree_gin",
         version: "1.3",
         comment: "support for indexing common datatypes in GIN",
@@ -141,26 +149,59 @@ pub fn find(name: &str) -> Option<&'static Extension> {
     EXTENSIONS.iter().find(|extension| extension.name == name)
 }
 
-/// Functions and operators of all extensions by name and arguments, with the extension.
-static OWNERS: LazyLock<FxHashMap<(&'static str, &'static [Type]), &'static Extension>> = LazyLock::new(|| {
-    let of = |known: &'static Extension| {
-        let entries = known.functions.iter().chain(known.operators).copied().flatten();
-        entries.map(move |function| ((function.name, function.args), known))
-    };
-    EXTENSIONS.iter().flat_map(of).collect()
-});
-
-/// The schema that a function or operator of an installed extension is in; none for PostgreSQL's own.
-pub(crate) fn schema_of(function: &Function, catalog: &Catalog) -> Option<Oid> {
-    let owner = owner(function)?;
-    catalog.extensions.values().find(|installed| *installed.name == *owner.name).map(|installed| installed.schema)
+/// A function or operator of an extension.
+#[derive(Debug)]
+pub struct Member {
+    /// Its number, the same in every database.
+    pub oid: Oid,
+    /// Whose it is.
+    pub extension: &'static Extension,
+    /// What it does.
+    pub function: &'static Function,
+    /// An operator rather than a function.
+    pub operator: bool,
 }
 
-/// The extension that a function or operator is part of.
-pub(crate) fn owner(function: &Function) -> Option<&'static Extension> {
+/// The first number of a member: after those of PostgreSQL's own objects, before those of users.
+const FIRST_MEMBER: Oid = 14500;
+
+static MEMBERS: LazyLock<Vec<Member>> = LazyLock::new(|| {
+    let of = |extension: &'static Extension| {
+        let entries = |tables: &'static [&'static [Function]]| tables.iter().copied().flatten();
+        let functions = entries(extension.functions).map(move |function| (extension, function, false));
+        functions.chain(entries(extension.operators).map(move |function| (extension, function, true)))
+    };
+    let numbered = (FIRST_MEMBER..).zip(EXTENSIONS.iter().flat_map(of));
+    numbered.map(|(oid, (extension, function, operator))| Member { oid, extension, function, operator }).collect()
+});
+
+static BY_SIGNATURE: LazyLock<FxHashMap<(&'static str, &'static [Type]), usize>> = LazyLock::new(|| {
+    let signature = |(at, member): (usize, &Member)| ((member.function.name, member.function.args), at);
+    MEMBERS.iter().enumerate().map(signature).collect()
+});
+
+/// The functions and operators of an extension.
+pub fn members(name: &str) -> impl Iterator<Item = &'static Member> {
+    MEMBERS.iter().filter(move |member| member.extension.name == name)
+}
+
+/// The member with this number.
+pub fn numbered(oid: Oid) -> Option<&'static Member> {
+    MEMBERS.get(usize::try_from(oid.checked_sub(FIRST_MEMBER)?).ok()?)
+}
+
+/// What a function or operator is, if it is an extension's and not PostgreSQL's own.
+pub fn member(function: &Function) -> Option<&'static Member> {
+    let at = BY_SIGNATURE.get(&(function.name, function.args))?;
     let is_same = |own: &&'static Function| own.args == function.args;
     let own = super::named(function.name).iter().any(is_same) || super::operators(function.name).iter().any(is_same);
-    OWNERS.get(&(function.name, function.args)).copied().filter(|_| !own)
+    MEMBERS.get(*at).filter(|_| !own)
+}
+
+/// The schema that a function or operator of an installed extension is in; none for PostgreSQL's own.
+pub fn schema_of(function: &Function, catalog: &Catalog) -> Option<Oid> {
+    let name = member(function)?.extension.name;
+    catalog.extensions.values().find(|installed| *installed.name == *name).map(|installed| installed.schema)
 }
 
 /// The functions with this name of the extensions that are installed in a schema.

@@ -2,6 +2,7 @@
 
 use crate::catalog::{Catalog, Oid, Relation, RelationKind, Timing, Trigger, TriggerTime, UserTypeKind};
 use crate::deparse::definition;
+use crate::deparse::node::Node;
 use crate::deparse::{self, Style};
 use crate::error::{Result, SqlError};
 use crate::functions::args::Args;
@@ -16,11 +17,9 @@ pub static FUNCTIONS: &[Function] = &[
     f("pg_get_constraintdef", &[T::OID], T::TEXT, |env, args, _| constraintdef(env, args, false)).stable(),
     f("pg_get_constraintdef", &[T::OID, T::BOOL], T::TEXT, |env, args, _| constraintdef(env, args, args.bool(1)?))
         .stable(),
-    f("pg_get_expr", &[T::PG_NODE_TREE, T::OID], T::TEXT, expr).stable(),
-    f("pg_get_expr", &[T::PG_NODE_TREE, T::OID, T::BOOL], T::TEXT, |env, args, site| {
-        tidy(expr(env, args, site)?, args.bool(2)?)
-    })
-    .stable(),
+    f("pg_get_expr", &[T::PG_NODE_TREE, T::OID], T::TEXT, |env, args, _| expr(env, args, false)).stable(),
+    f("pg_get_expr", &[T::PG_NODE_TREE, T::OID, T::BOOL], T::TEXT, |env, args, _| expr(env, args, args.bool(2)?))
+        .stable(),
     f("pg_get_viewdef", &[T::OID], T::TEXT, |env, args, _| viewdef(env, args, false)).stable(),
     f("pg_get_viewdef", &[T::OID, T::BOOL], T::TEXT, |env, args, _| viewdef(env, args, args.bool(1)?)).stable(),
     f("pg_get_viewdef", &[T::TEXT], T::TEXT, |env, args, _| viewdef_named(env, args, false)).stable(),
@@ -167,16 +166,12 @@ fn constraintdef(env: &mut dyn Env, args: &[Datum], pretty: bool) -> Result<Datu
     some(domain.map(|check| definition::check(&deparse::expression(env, &check.condition, None, style(pretty)))))
 }
 
-/// What is kept in the place of a node tree is the text itself.
-fn expr(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    Ok(args.at(0).clone())
-}
-
-/// The text as PostgreSQL shows it to people: without parentheses that are not needed.
-fn tidy(shown: Datum, pretty: bool) -> Result<Datum> {
-    Ok(match shown {
-        Datum::Text(text) if pretty => Datum::text(definition::pretty(&text)),
-        other => other,
+/// What stands in the place of a node tree is which expression it is.
+fn expr(env: &mut dyn Env, args: &[Datum], pretty: bool) -> Result<Datum> {
+    let node = args.text(0)?;
+    Ok(match Node::read(node) {
+        Some(node) => node.shown(env, style(pretty)).map_or(Datum::Null, Datum::text),
+        None => args.at(0).clone(),
     })
 }
 
