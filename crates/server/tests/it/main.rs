@@ -7,6 +7,7 @@ mod bad_clients;
 mod bodies;
 mod clients;
 mod constraints;
+mod dump;
 mod generated;
 mod hungry;
 mod invariant_truths;

@@ -45,6 +45,11 @@ impl Target {
         Target { database, ..target }
     }
 
+    /// A database of a server that runs already.
+    pub(crate) fn existing(address: SocketAddr, database: &str) -> Target {
+        Target { address, database: database.to_owned(), _running: None }
+    }
+
     /// A program that connects to it by the usual variables.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
