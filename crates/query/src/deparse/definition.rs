@@ -7,8 +7,8 @@ use crate::catalog::{
 use crate::deparse::{self, Style};
 use crate::functions::{Env, collate};
 use crate::ir::{Expr, ExprKind, children};
-use crate::types::{Datum, collation};
 use crate::types::quote::identifier;
+use crate::types::{Datum, collation};
 
 /// `CREATE INDEX …`; `plain` names the table without its schema.
 pub fn index(env: &dyn Env, relation: &Relation, plain: bool, style: Style) -> String {

@@ -2,8 +2,8 @@
 
 use crate::catalog::{Oid, PG_CATALOG};
 use crate::functions::extension::{self, EXTENSIONS};
-use crate::introspection::relations::BLOOM;
 use crate::introspection::fill::{Filler, array, int, oid, text, yes};
+use crate::introspection::relations::BLOOM;
 use crate::storage::World;
 use crate::system::initial;
 use crate::types::collation::languages;

@@ -103,7 +103,9 @@ fn on_one_line(sql: &str) -> String {
         let written = &sql[token.start as usize..token.end as usize];
         let is_name = matches!(token.kind, Kind::Quoted | Kind::UnicodeQuoted);
         match written.contains(['\n', '\r']) && !is_name {
-            true => line.push_str(&literal::string(sql, *token).map_or_else(|_| written.to_owned(), |text| escaped(&text))),
+            true => {
+                line.push_str(&literal::string(sql, *token).map_or_else(|_| written.to_owned(), |text| escaped(&text)))
+            }
             false => line.push_str(written),
         }
     }

@@ -103,9 +103,8 @@ impl<'a> Binder<'a> {
         }
         given.check_width(width)?;
         // A column whose value is DEFAULT in all rows is not given at all; the schema shows what was written.
-        let is_shown = |at: usize| {
-            self.storing && given.target.table.columns[given.columns[at]].generation != Generation::Stored
-        };
+        let is_shown =
+            |at: usize| self.storing && given.target.table.columns[given.columns[at]].generation != Generation::Stored;
         let given_up = (0..width).map(|at| !is_shown(at) && rows.iter().all(|row| is_default(&row[at])));
         let given_up: Vec<bool> = given_up.collect();
         let mut bound = Vec::with_capacity(rows.len());
