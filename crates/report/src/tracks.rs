@@ -5,8 +5,11 @@ use crate::clean::shorten;
 use crate::layout::{FONT, Layout, MARGIN, Run, SMALL, TxnBox, chars};
 use crate::ports::Way;
 
-/// Between two tracks.
+/// Between two tracks, with many lanes and with few, which leave room on the page.
 const TRACK: f64 = 12.0;
+const WIDE_TRACK: f64 = 20.0;
+/// Lanes that are few.
+const FEW_LANES: usize = 3;
 /// Between a box and what stands beside it: room for the head of an arrow.
 pub(crate) const HEAD: f64 = 18.0;
 /// Between other things in a gutter.
@@ -56,6 +59,7 @@ impl Riser {
 /// Gives lanes and gutters their widths, and every arrow its track.
 pub(crate) fn stretch(layout: &mut Layout, arrows: &[Arrow]) {
     let mut x = MARGIN;
+    let track_width = if layout.lanes.len() <= FEW_LANES { WIDE_TRACK } else { TRACK };
     for index in 0..layout.lanes.len() {
         let boxes = layout.boxes.iter().filter(|one| one.lane == index);
         let wide = boxes.map(TxnBox::wanted_width).fold(chars(&layout.lanes[index].name, FONT), f64::max);
@@ -71,10 +75,10 @@ pub(crate) fn stretch(layout: &mut Layout, arrows: &[Arrow]) {
         x += if returning > 0.0 { AIR + returning } else { 0.0 };
         let mut tracks = 0;
         for (arrow, track) in assign(risers) {
-            layout.tracks[arrow] = x + HEAD + 4.0 + TRACK * track as f64;
+            layout.tracks[arrow] = x + HEAD + 4.0 + track_width * track as f64;
             tracks = tracks.max(track + 1);
         }
-        x += HEAD + 4.0 + AIR + TRACK * (tracks as f64 - 1.0).max(0.0);
+        x += HEAD + 4.0 + AIR + track_width * (tracks as f64 - 1.0).max(0.0);
         x += if is_last { 0.0 } else { arriving + HEAD };
     }
     layout.width = x + MARGIN;

@@ -1,4 +1,7 @@
 //! Programs on an ellipse, a thin line where two of them meet, the cycle in thick arrows.
+//!
+//! All curves are known before the first label is placed, so that a label avoids lines, crossings, programs and other
+//! labels. Where that is impossible, the ellipse grows until it is not.
 
 use skew_model::robust::{DependencyKind, RobustCycle, RobustReport};
 
@@ -12,6 +15,14 @@ use crate::svg::markers;
 const HIGH: f64 = 36.0;
 /// How far a thick arrow bends away from the thin line.
 const BEND: f64 = 46.0;
+/// The pieces of a curve, for labels that avoid it.
+const PIECES: u32 = 40;
+/// How much larger the ellipse becomes while labels have no room; only the first is tried with many lines.
+const SCALES: [f64; 5] = [1.0, 1.2, 1.45, 1.75, 2.1];
+const MAX_LINES_TO_SCALE: usize = 60;
+/// What it costs a label to hide a program or a label, and to hide a line.
+const HIDES_TEXT: f64 = 10_000.0;
+const HIDES_LINE: f64 = 100.0;
 
 type Point = (f64, f64);
 /// Left, top, right, bottom.
@@ -41,6 +52,9 @@ struct Curve {
 struct Canvas {
     nodes: Vec<Node>,
     taken: Vec<Area>,
+    curves: Vec<Curve>,
+    /// Labels that hide something.
+    hiding: usize,
 }
 
 /// Draws programs, what they meet at (`with_lines`), and a cycle. `id` keeps its names apart from other drawings'.
@@ -51,36 +65,67 @@ pub(super) fn drawing(
     with_lines: bool,
     id: &str,
 ) -> Drawing {
-    let mut canvas = Canvas { nodes: place(report, programs), taken: Vec::new() };
-    canvas.taken = canvas.nodes.iter().map(area_of).collect();
     let thick = cycle.map(|cycle| steps(report, cycle)).unwrap_or_default();
-    let thin = if with_lines { lines(report, programs) } else { Vec::new() };
-    let mut above = String::new();
-    let mut labels = String::new();
-    for step in &thick {
-        let bend = if thick.iter().any(|other| (other.from, other.to) == (step.to, step.from)) || with_lines {
-            BEND
-        } else {
-            BEND / 3.0
-        };
-        let Some(curve) = canvas.curve(step.from, step.to, bend) else { continue };
-        let (arrow, label) = canvas.step(step, &curve, id);
+    let mut thin = if with_lines { lines(report, programs) } else { Vec::new() };
+    // A thick loop says what the thin one would.
+    let is_said = |line: &Line| thick.iter().any(|step| step.from == line.one && step.to == line.one);
+    thin.retain(|line| line.one != line.other || !is_said(line));
+    let scales = if thick.len() + thin.len() > MAX_LINES_TO_SCALE { &SCALES[..1] } else { &SCALES[..] };
+    let mut best: Option<(usize, Drawing)> = None;
+    for &scale in scales {
+        let (hiding, drawing) = draw(report, programs, &thick, &thin, scale, id);
+        if best.as_ref().is_none_or(|(least, _)| hiding < *least) {
+            best = Some((hiding, drawing));
+        }
+        if hiding == 0 {
+            break;
+        }
+    }
+    best.expect("there is a scale").1
+}
+
+/// A drawing at this scale, and how many of its labels hide something.
+fn draw(
+    report: &RobustReport,
+    programs: &[usize],
+    thick: &[Step],
+    thin: &[Line],
+    scale: f64,
+    id: &str,
+) -> (usize, Drawing) {
+    let nodes = place(report, programs, scale);
+    let taken = nodes.iter().map(area_of).collect();
+    let mut canvas = Canvas { nodes, taken, curves: Vec::new(), hiding: 0 };
+    let bends = !thin.is_empty();
+    let mut add = |from: usize, to: usize, bend: f64| {
+        let curve = canvas.curve(from, to, bend)?;
+        canvas.curves.push(curve);
+        Some(canvas.curves.len() - 1)
+    };
+    let mut arrows = Vec::new();
+    for step in thick {
+        let is_double = thick.iter().any(|other| (other.from, other.to) == (step.to, step.from));
+        let bend = if is_double || bends { BEND } else { BEND / 3.0 };
+        arrows.extend(add(step.from, step.to, bend).map(|curve| (step, curve)));
+    }
+    let mut others = Vec::new();
+    for line in thin {
+        others.extend(add(line.one, line.other, 0.0).map(|curve| (line, curve)));
+    }
+    let (mut above, mut below, mut labels) = (String::new(), String::new(), String::new());
+    for (step, curve) in arrows {
+        let (arrow, label) = canvas.step(step, curve, id);
         above.push_str(&arrow);
         labels.push_str(&label);
     }
-    let mut below = String::new();
-    for line in &thin {
-        let is_loop = line.one == line.other;
-        // A thick loop says what the thin one would.
-        if is_loop && thick.iter().any(|step| step.from == line.one && step.to == line.one) {
-            continue;
-        }
-        let Some(curve) = canvas.curve(line.one, line.other, 0.0) else { continue };
-        below.push_str(&canvas.line(line, &curve, id));
+    for (line, curve) in others {
+        let (arrow, label) = canvas.line(line, curve, id);
+        below.push_str(&arrow);
+        labels.push_str(&label);
     }
-    let nodes: String = canvas.nodes.iter().map(|node| draw_node(report, node, &thick)).collect();
+    let nodes: String = canvas.nodes.iter().map(|node| draw_node(report, node, thick)).collect();
     let area = canvas.area();
-    let key = key(&thin, &thick, area);
+    let key = key(thin, thick, area);
     let (width, height) = (area.2 - area.0 + 40.0, area.3 - area.1 + 40.0 + key.1);
     let body = format!(
         "{}<g transform=\"translate({} {})\">{below}{above}{nodes}{labels}{}</g>",
@@ -89,10 +134,10 @@ pub(super) fn drawing(
         n(20.0 - area.1),
         key.0
     );
-    Drawing { width: width.max(key.2), height, body }
+    (canvas.hiding, Drawing { width: width.max(key.2), height, body })
 }
 
-fn place(report: &RobustReport, programs: &[usize]) -> Vec<Node> {
+fn place(report: &RobustReport, programs: &[usize], scale: f64) -> Vec<Node> {
     let count = programs.len();
     let widest = programs.iter().map(|at| wide(report, *at)).fold(80.0, f64::max);
     let (across, down) = match count {
@@ -105,7 +150,8 @@ fn place(report: &RobustReport, programs: &[usize]) -> Vec<Node> {
     for (place, &program) in programs.iter().enumerate() {
         let angle = start + std::f64::consts::TAU * place as f64 / count as f64;
         let out = if count < 3 { (0.0, -1.0) } else { (angle.cos(), angle.sin()) };
-        nodes.push(Node { program, at: (across * angle.cos(), down * angle.sin()), wide: wide(report, program), out });
+        let at = (scale * across * angle.cos(), scale * down * angle.sin());
+        nodes.push(Node { program, at, wide: wide(report, program), out });
     }
     nodes
 }
@@ -137,39 +183,67 @@ impl Canvas {
             (one.at.1 + other.at.1) / 2.0 + dx / long * bend * 2.0,
         );
         let (start, end) = (edge_of(one, middle), edge_of(other, middle));
-        let points = (0..=20).map(|step| quadratic(start, middle, end, f64::from(step) / 20.0)).collect();
+        let points =
+            (0..=PIECES).map(|step| quadratic(start, middle, end, f64::from(step) / f64::from(PIECES))).collect();
         let path = format!("M{} {}Q{} {} {} {}", n(start.0), n(start.1), n(middle.0), n(middle.1), n(end.0), n(end.1));
         Some(Curve { points, path })
     }
 
-    /// A place on a curve for a text, where it hides as little as possible.
-    fn label(&mut self, text: &str, curve: &Curve, start: usize) -> Area {
+    /// A place on a curve or beside it for a text, where it hides nothing, or as little as possible.
+    fn label(&mut self, text: &str, own: usize) -> Area {
         let (wide, high) = (chars(text, SMALL) + 10.0, 18.0);
-        let around = [10, 8, 12, 6, 14, 7, 13, 9, 11, 5, 15, 4, 16];
-        let candidates = around.iter().map(|at| curve.points[(at + start).min(19)]);
-        let areas = candidates.map(|(x, y)| (x - wide / 2.0, y - high / 2.0, x + wide / 2.0, y + high / 2.0));
-        let hidden = |area: &Area| self.taken.iter().map(|other| overlap(*area, *other)).sum::<f64>();
-        let best = areas.min_by(|one, other| hidden(one).total_cmp(&hidden(other)));
-        let best = best.expect("there are candidates");
-        self.taken.push((best.0 - 3.0, best.1 - 3.0, best.2 + 3.0, best.3 + 3.0));
-        best
+        let points = &self.curves[own].points;
+        let middle = points.len() / 2;
+        let mut best = (f64::INFINITY, (0.0, 0.0, 0.0, 0.0));
+        for at in points.len() / 8..points.len() - points.len() / 8 {
+            let (before, (x, y), after) = (points[at - 1], points[at], points[at + 1]);
+            let (dx, dy) = (after.0 - before.0, after.1 - before.1);
+            let long = dx.hypot(dy).max(0.1);
+            let (across, down) = (-dy / long, dx / long);
+            // On its line, or so far beside it that it touches the line.
+            let beside = across.abs() * wide / 2.0 + down.abs() * high / 2.0 + 5.0;
+            for aside in [0.0, beside, -beside] {
+                let (x, y) = (x + across * aside, y + down * aside);
+                let area = (x - wide / 2.0, y - high / 2.0, x + wide / 2.0, y + high / 2.0);
+                let far = at.abs_diff(middle) as f64 + aside.abs() / 8.0;
+                let cost = self.hidden(area, own) + far;
+                if cost < best.0 {
+                    best = (cost, area);
+                }
+            }
+        }
+        let (cost, area) = best;
+        if cost >= HIDES_LINE {
+            self.hiding += 1;
+        }
+        self.taken.push((area.0 - 3.0, area.1 - 3.0, area.2 + 3.0, area.3 + 3.0));
+        area
     }
 
-    fn step(&mut self, step: &Step, curve: &Curve, id: &str) -> (String, String) {
-        let area = self.label(&step.label, curve, 0);
-        self.taken.extend(curve.points.iter().map(|(x, y)| (x - 2.0, y - 2.0, x + 2.0, y + 2.0)));
+    /// What a label would hide here.
+    fn hidden(&self, area: Area, own: usize) -> f64 {
+        let texts = self.taken.iter().filter(|other| overlap(area, **other) > 0.0).count();
+        let (left, top, right, bottom) = (area.0 - 3.0, area.1 - 3.0, area.2 + 3.0, area.3 + 3.0);
+        let is_inside = |(x, y): &Point| *x > left && *x < right && *y > top && *y < bottom;
+        let others = self.curves.iter().enumerate().filter(|(curve, _)| *curve != own);
+        let lines = others.filter(|(_, curve)| is_met(&curve.points, is_inside)).count();
+        texts as f64 * HIDES_TEXT + lines as f64 * HIDES_LINE
+    }
+
+    fn step(&mut self, step: &Step, curve: usize, id: &str) -> (String, String) {
+        let area = self.label(&step.label, curve);
         let (kind, title) = (step.kind.letters(), &step.title);
         let arrow = format!(
             "<g class=\"arrow main {kind}\" data-edge=\"{id}-{}\" tabindex=\"0\"><title>{title}</title>\
              <path class=\"reach\" d=\"{path}\"/><path class=\"line\" d=\"{path}\" marker-end=\"url(#{id}-main)\"/></g>",
             step.number,
-            path = curve.path
+            path = self.curves[curve].path
         );
         (arrow, on_plate("arrow main", &step.label, title, area))
     }
 
-    fn line(&mut self, line: &Line, curve: &Curve, id: &str) -> String {
-        let area = self.label(&line.label, curve, 0);
+    fn line(&mut self, line: &Line, curve: usize, id: &str) -> (String, String) {
+        let area = self.label(&line.label, curve);
         let kind = if line.one_reads || line.other_reads { "rw" } else { "ww" };
         let start = if line.other_reads && line.one != line.other {
             format!(" marker-start=\"url(#{id}-grey)\"")
@@ -177,21 +251,29 @@ impl Canvas {
             String::new()
         };
         let end = if line.one_reads { format!(" marker-end=\"url(#{id}-grey)\"") } else { String::new() };
-        format!(
+        let arrow = format!(
             "<g class=\"arrow grey {kind}\"><title>{title}</title><path class=\"reach\" d=\"{path}\"/>\
-             <path class=\"line\" d=\"{path}\"{start}{end}/></g>{label}",
+             <path class=\"line\" d=\"{path}\"{start}{end}/></g>",
             title = line.title,
-            path = curve.path,
-            label = on_plate("arrow grey", &line.label, &line.title, area)
-        )
+            path = self.curves[curve].path,
+        );
+        (arrow, on_plate("arrow grey", &line.label, &line.title, area))
     }
 
     /// What everything takes.
     fn area(&self) -> Area {
-        self.taken.iter().fold((0.0, 0.0, 0.0, 0.0), |all: Area, one| {
+        let points =
+            self.curves.iter().flat_map(|curve| &curve.points).map(|(x, y)| (x - 3.0, y - 3.0, x + 3.0, y + 3.0));
+        self.taken.iter().copied().chain(points).fold((0.0, 0.0, 0.0, 0.0), |all: Area, one| {
             (all.0.min(one.0), all.1.min(one.1), all.2.max(one.2), all.3.max(one.3))
         })
     }
+}
+
+/// Whether a curve has a point like this; a piece is longer than a label is high, so the middle of it is looked at too.
+fn is_met(points: &[Point], is_inside: impl Fn(&Point) -> bool) -> bool {
+    let half = |pair: &[Point]| ((pair[0].0 + pair[1].0) / 2.0, (pair[0].1 + pair[1].1) / 2.0);
+    points.iter().any(&is_inside) || points.windows(2).map(half).any(|point| is_inside(&point))
 }
 
 fn on_plate(class: &str, text: &str, title: &str, area: Area) -> String {
@@ -245,7 +327,8 @@ fn looped(node: &Node, far: f64) -> Curve {
     let points = [(x - spread, base), (x - spread * 1.2, top), (x + spread * 1.2, top), (x + spread, base)];
     let [a, b, c, d] = points;
     let path = format!("M{} {}C{} {} {} {} {} {}", n(a.0), n(a.1), n(b.0), n(b.1), n(c.0), n(c.1), n(d.0), n(d.1));
-    Curve { points: (0..=20).map(|step| cubic(points, f64::from(step) / 20.0)).collect(), path }
+    let points = (0..=PIECES).map(|step| cubic(points, f64::from(step) / f64::from(PIECES))).collect();
+    Curve { points, path }
 }
 
 fn draw_node(report: &RobustReport, node: &Node, thick: &[Step]) -> String {
