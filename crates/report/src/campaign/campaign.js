@@ -345,12 +345,13 @@
   all('.failures').forEach(function (section) {
     var bar = section.querySelector('.filters'), find = bar.querySelector('input[type=search]');
     var words = bar.querySelector('output'), failures = all('.failure', section);
-    var texts = failures.map(function (failure) { return failure.textContent.toLowerCase(); });
+    function plain(text) { return text.toLowerCase().split(/\s+/).join(' ').trim(); }
+    var texts = failures.map(function (failure) { return plain(failure.textContent); });
     function filter() {
-      var wanted = find.value.toLowerCase().split(/\s+/).filter(Boolean), cause = bar.querySelector('input[name=cause]:checked');
+      var wanted = plain(find.value), cause = bar.querySelector('input[name=cause]:checked');
       var number = cause ? cause.value : '', count = 0;
       failures.forEach(function (failure, at) {
-        var is = wanted.every(function (word) { return texts[at].indexOf(word) !== -1; });
+        var is = texts[at].indexOf(wanted) !== -1;
         if (number !== '') { is = is ? data(failure.parentNode, 'cause') === number : false; }
         failure.hidden = !is;
         count += is ? 1 : 0;

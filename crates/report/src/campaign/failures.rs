@@ -15,8 +15,6 @@ const MAX_STATEMENTS: usize = 4000;
 /// A cause, and the failures that have it.
 struct Group<'a> {
     words: String,
-    /// How many runs failed like this, those included whose details are not kept.
-    runs: usize,
     failures: Vec<&'a FailedRun>,
 }
 
@@ -31,7 +29,7 @@ pub(super) fn failures(campaign: &Campaign) -> String {
     if shown.is_empty() {
         return String::new();
     }
-    let groups = groups(campaign, &shown);
+    let groups = groups(&shown);
     let mut out = format!(
         "<section class=\"failures\" id=\"failures\" tabindex=\"-1\"><h2>Other failing runs</h2>\n{}",
         filters(&groups, shown.len())
@@ -39,14 +37,11 @@ pub(super) fn failures(campaign: &Campaign) -> String {
     for (number, group) in groups.iter().enumerate() {
         out.push_str(&format!(
             "<section class=\"cause\" data-cause=\"{number}\"><h3>{} × {}</h3>\n",
-            group.runs,
+            group.failures.len(),
             escape(&group.words)
         ));
         for failure in &group.failures {
             out.push_str(&one(failure, &group.words));
-        }
-        if group.failures.is_empty() {
-            out.push_str("<p class=\"note\">Only the first of them is explained: see above.</p>\n");
         }
         out.push_str("</section>\n");
     }
@@ -72,20 +67,17 @@ fn shown(campaign: &Campaign) -> Vec<&FailedRun> {
 }
 
 /// By headline, the most frequent first.
-fn groups<'a>(_campaign: &Campaign, shown: &[&'a FailedRun]) -> Vec<Group<'a>> {
+fn groups<'a>(shown: &[&'a FailedRun]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
     for failure in shown {
         let told = tell(failure);
         let words = if told.kind.0 == "violated" { told.kind.1 } else { told.headline };
         match groups.iter_mut().find(|group| group.words == words) {
-            Some(group) => {
-                group.failures.push(failure);
-                group.runs += 1;
-            }
-            None => groups.push(Group { words, runs: 1, failures: vec![failure] }),
+            Some(group) => group.failures.push(failure),
+            None => groups.push(Group { words, failures: vec![failure] }),
         }
     }
-    groups.sort_by_key(|group| std::cmp::Reverse(group.runs));
+    groups.sort_by_key(|group| std::cmp::Reverse(group.failures.len()));
     groups
 }
 
@@ -102,7 +94,7 @@ fn filters(groups: &[Group], all: usize) -> String {
             out.push_str(&format!(
                 "<label><input type=\"radio\" name=\"cause\" value=\"{number}\"/> {} ({})</label> ",
                 escape(&group.words),
-                group.runs
+                group.failures.len()
             ));
         }
         out.push_str("</fieldset>");
