@@ -4,7 +4,7 @@ mod campaigns;
 
 use campaigns::{all, campaign, crowd, hostile, lost_update, many_failures, refused, run, statement, write_skew};
 use roxmltree::{Document, Node, ParsingOptions};
-use skew_model::campaign::{Campaign, RunOutcome};
+use skew_model::campaign::{Campaign, FailureCause, RunOutcome};
 use skew_report::{campaign_page, junit};
 
 #[track_caller]
@@ -186,6 +186,32 @@ fn a_statement_says_what_the_reader_sees_when_stepping() {
         .collect();
     assert_eq!(operations, [("found", "stock[1]", ""), ("read", "stock[1].n", "1")]);
     assert_eq!(of_class(&document, "player").count(), 1);
+}
+
+#[test]
+fn failing_runs_are_grouped_by_the_causes_of_the_campaign() {
+    let mut campaign = many_failures(4);
+    let cause = |words: &str, runs: &[u64]| FailureCause {
+        words: words.to_owned(),
+        runs: runs.to_vec(),
+        ..FailureCause::default()
+    };
+    campaign.causes = vec![cause("lost update of stock.n", &[1, 2, 3]), cause("write skew on doctors", &[4])];
+    let page = campaign_page(&campaign);
+    let document = parse(&page);
+    let heads: Vec<String> =
+        of_class(&document, "cause").map(|node| words(node.first_child().expect("a head"))).collect();
+    assert_eq!(heads, ["2 × lost update of stock.n", "1 × write skew on doctors"], "the first run stands above");
+}
+
+#[test]
+fn a_statement_says_what_it_waited_for() {
+    let mut failure = lost_update();
+    failure.statements[7].waited_for = Some(3);
+    let page = campaign_page(&campaign(Some(failure)));
+    let document = parse(&page);
+    let waits: Vec<String> = of_class(&document, "waited").map(words).collect();
+    assert_eq!(waits, ["⧗ waited for the end of client 3's transaction"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use skew_model::campaign::{FailedRun, SqlAnomaly, Why};
 
 use crate::campaign::lanes::{ends_of, lanes};
-use crate::campaign::words::{Told, again, run_words, tell};
+use crate::campaign::words::{Told, again, experiment, run_words, tell};
 use crate::markup::escape;
 
 /// Lines that are shown of what the command printed, in the run that the page is about and in others.
@@ -31,6 +31,13 @@ pub(super) fn details(failure: &FailedRun, told: &Told, prefix: &str) -> String 
     let mut fact = |name: &str, words: &str| facts.push_str(&format!("<dt>{name}</dt><dd>{words}</dd>\n"));
     if let Why::Anomaly(anomaly) = &failure.why {
         out.push_str(&steps(failure, anomaly, prefix));
+        if let Some(words) = experiment(failure) {
+            fact("cause", &escape(&words));
+        }
+        if !anomaly.others.is_empty() {
+            let others = escape(&anomaly.others.join("; "));
+            fact("also", &format!("not serializable, and not the cause: {others}"));
+        }
         fact("breaks", &format!("<code>{}</code>", escape(&anomaly.breaks.join(", "))));
         if !anomaly.satisfies.is_empty() {
             fact("still satisfies", &format!("<code>{}</code>", escape(&anomaly.satisfies.join(", "))));

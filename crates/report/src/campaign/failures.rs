@@ -29,7 +29,7 @@ pub(super) fn failures(campaign: &Campaign) -> String {
     if shown.is_empty() {
         return String::new();
     }
-    let groups = groups(&shown);
+    let groups = groups(campaign, &shown);
     let mut out = format!(
         "<section class=\"failures\" id=\"failures\" tabindex=\"-1\"><h2>Other failing runs</h2>\n{}",
         filters(&groups, shown.len())
@@ -66,12 +66,17 @@ fn shown(campaign: &Campaign) -> Vec<&FailedRun> {
     campaign.other_failures.iter().take_while(fits).collect()
 }
 
-/// By headline, the most frequent first.
-fn groups<'a>(shown: &[&'a FailedRun]) -> Vec<Group<'a>> {
+/// By cause, the most frequent first; by headline where the campaign has not told causes.
+fn groups<'a>(campaign: &Campaign, shown: &[&'a FailedRun]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
     for failure in shown {
+        let cause = campaign.causes.iter().find(|cause| cause.runs.contains(&failure.run.number));
         let told = tell(failure);
-        let words = if told.kind.0 == "violated" { told.kind.1 } else { told.headline };
+        let words = match cause {
+            Some(cause) => cause.words.clone(),
+            None if told.kind.0 == "violated" => told.kind.1,
+            None => told.headline,
+        };
         match groups.iter_mut().find(|group| group.words == words) {
             Some(group) => group.failures.push(failure),
             None => groups.push(Group { words, failures: vec![failure] }),

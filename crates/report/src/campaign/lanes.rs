@@ -223,15 +223,19 @@ impl<'a> Drawing<'a> {
         let client = statement.connection;
         let mut out = format!(
             "<article class=\"{classes}\" id=\"{}s{number}\" data-lane=\"{lane}\" data-client=\"{client}\" \
-             data-txn=\"{}\" data-end=\"{}\" tabindex=\"0\" style=\"{};--row:{}\" \
+             data-txn=\"{}\" data-end=\"{}\" data-waited=\"{}\" tabindex=\"0\" style=\"{};--row:{}\" \
              aria-label=\"statement {number} of client {client}\">\
              <p class=\"who\"><span class=\"number\">{number}</span> client {client}{txn}</p>",
             self.prefix,
             escape(self.txns[at].unwrap_or_default()),
             self.txn_ends[at].word(),
+            statement.waited_for.map_or_else(String::new, |holder| holder.to_string()),
             self.columns(lane),
             Self::row(row)
         );
+        if let Some(holder) = statement.waited_for {
+            out.push_str(&format!("<p class=\"waited\">⧗ waited for the end of client {holder}'s transaction</p>"));
+        }
         out.push_str(&sql(&statement.text));
         if !statement.parameters.is_empty() {
             let values = statement.parameters.iter().enumerate();
