@@ -177,7 +177,15 @@ impl Binder<'_> {
         let [left, right] = args.as_slice() else { return Ok(compared) };
         let needs = match symbol {
             "<" | "<=" | ">" | ">=" => Needs::Order,
-            _ => Needs::Equality,
+            "=" | "<>" | "~~" | "!~~" | "~~*" | "!~~*" | "~" | "!~" | "~*" | "!~*" => Needs::Equality,
+            _ => {
+                // Nothing is compared, but what is written must agree. The left side of a chain of operators is long, and is
+                // looked at only where there is something to disagree with.
+                if let right @ Collated::Explicit(_) = self.collated(right)? {
+                    self.both(self.collated(left)?, right)?;
+                }
+                return Ok(compared);
+            }
         };
         let Some(order) = self.order_of(&[left, right], needs)? else { return Ok(compared) };
         let unsupported = match symbol {
@@ -189,9 +197,6 @@ impl Binder<'_> {
         if let Some(what) = unsupported {
             let message = format!("nondeterministic collations are not supported for {what}");
             return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
-        }
-        if !matches!(symbol, "=" | "<>" | "<" | "<=" | ">" | ">=") {
-            return Ok(compared);
         }
         let (left, right) = (keyed(left.clone(), &order), keyed(right.clone(), &order));
         self.operator(symbol, Some(left), right)
