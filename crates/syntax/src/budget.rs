@@ -15,6 +15,9 @@ use crate::error::{Result, SqlError, SqlState};
 /// Units of work between two looks at the clock. A unit is a few nanoseconds: a byte copied, a character matched.
 const WORK_BETWEEN_LOOKS: usize = 20_000;
 
+/// The memory of lists that are shorter is not looked at.
+const LONG_LIST: usize = 4_096;
+
 /// What it takes to copy a small thing into memory that was not used before.
 const THING_WORK: usize = 10;
 
@@ -204,12 +207,22 @@ pub fn is_over(work: usize) -> bool {
 
 /// Makes a long list of small things.
 pub fn collect<T>(things: impl Iterator<Item = T>) -> Result<Vec<T>> {
-    let mut list = Vec::with_capacity(things.size_hint().0);
+    let mut list = Vec::new();
     for thing in things {
-        step(THING_WORK)?;
-        list.push(thing);
+        push(&mut list, thing)?;
     }
     Ok(list)
+}
+
+/// Adds a small thing to a list that is possibly long: an error if the statement is to stop, or there is no memory for the
+/// list to grow.
+pub fn push<T>(list: &mut Vec<T>, thing: T) -> Result<()> {
+    step(THING_WORK)?;
+    if list.len() == list.capacity() && list.len() >= LONG_LIST {
+        fits(2 * list.len() * size_of::<T>())?;
+    }
+    list.push(thing);
+    Ok(())
 }
 
 /// Where the first thing is that is looked for, in a long list of small things.
@@ -375,6 +388,13 @@ mod tests {
         assert!(Charge::default().add(60).is_ok());
         drop(first);
         assert!(Charge::default().add(100).is_ok());
+    }
+
+    #[test]
+    fn lists_grow_within_the_memory() {
+        let _active = begin(grant(None, 1 << 20));
+        assert!(collect(0..50_000_u64).is_ok());
+        assert!(collect(0..200_000_u64).is_err());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Between arrays and texts.
 
+use crate::budget;
 use crate::error::Result;
 use crate::functions::args::Args;
 use crate::functions::define::{f, set};
@@ -53,10 +54,10 @@ fn pieces(args: &[Datum]) -> Result<Option<Vec<Datum>>> {
         return Ok(Some(Vec::new()));
     }
     Ok(Some(match args.at(1) {
-        Datum::Null => whole.chars().map(|c| piece(c.encode_utf8(&mut [0; 4]))).collect(),
+        Datum::Null => budget::collect(whole.chars().map(|c| piece(c.encode_utf8(&mut [0; 4]))))?,
         _ => match args.text(1)? {
             "" => vec![piece(whole)],
-            delimiter => whole.split(delimiter).map(piece).collect(),
+            delimiter => budget::collect(whole.split(delimiter).map(piece))?,
         },
     }))
 }
@@ -66,5 +67,5 @@ fn to_array(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
 }
 
 fn to_table(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Vec<Vec<Datum>>> {
-    Ok(pieces(args)?.unwrap_or_default().into_iter().map(|piece| vec![piece]).collect())
+    budget::collect(pieces(args)?.unwrap_or_default().into_iter().map(|piece| vec![piece]))
 }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::budget;
 use crate::error::{Result, SqlError};
 use crate::functions::args::{Args, invalid_parameter};
 use crate::functions::define::{f, set};
@@ -113,18 +114,18 @@ impl Subject {
     }
 
     /// What is between the matches. Matches that take nothing do not count at the ends and next to another match.
-    fn split(&self) -> Vec<Datum> {
+    fn split(&self) -> Result<Vec<Datum>> {
         let mut pieces = Vec::new();
         let mut last = 0;
         for spans in self.all(0) {
             let Some((begin, end)) = spans[0] else { continue };
             if begin < self.text.len() && end > last {
-                pieces.push(Datum::text(self.part(last, begin)));
+                budget::push(&mut pieces, Datum::text(self.part(last, begin)))?;
                 last = end;
             }
         }
         pieces.push(Datum::text(self.part(last, self.text.len())));
-        pieces
+        Ok(pieces)
     }
 }
 
@@ -199,12 +200,12 @@ fn regexp_matches(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Vec<V
 
 fn split_to_array(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     let subject = Subject::with_flags(args, Some("regexp_split_to_array"))?;
-    Ok(Datum::array(T::TEXT, subject.split()))
+    Ok(Datum::array(T::TEXT, subject.split()?))
 }
 
 fn split_to_table(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Vec<Vec<Datum>>> {
     let subject = Subject::with_flags(args, Some("regexp_split_to_table"))?;
-    Ok(subject.split().into_iter().map(|piece| vec![piece]).collect())
+    budget::collect(subject.split()?.into_iter().map(|piece| vec![piece]))
 }
 
 fn regexp_count(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {

@@ -365,18 +365,12 @@ fn build(parser: &mut Parser<'_>, depth: usize) -> Result<Json> {
     Ok(match parser.start("JSON value")? {
         Start::Object => {
             let mut entries = Vec::new();
-            parser.object(depth, |parser, depth, key| {
-                entries.push((key, build(parser, depth)?));
-                Ok(())
-            })?;
+            parser.object(depth, |parser, depth, key| budget::push(&mut entries, (key, build(parser, depth)?)))?;
             Json::object(entries)
         }
         Start::Array => {
             let mut items = Vec::new();
-            parser.array(depth, |parser, depth| {
-                items.push(build(parser, depth)?);
-                Ok(())
-            })?;
+            parser.array(depth, |parser, depth| budget::push(&mut items, build(parser, depth)?))?;
             Json::Array(items)
         }
         Start::String => Json::String(parser.string()?),
