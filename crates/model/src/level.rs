@@ -184,6 +184,27 @@ impl Level {
         Level::Sser,
     ];
 
+    /// Eventual consistency, spelled out.
+    pub const EVENTUAL_CONSISTENCY: Level = Level::Ec;
+    /// Read atomic, spelled out.
+    pub const READ_ATOMIC: Level = Level::Ra;
+    /// Causal consistency, spelled out.
+    pub const CAUSAL_CONSISTENCY: Level = Level::Cc;
+    /// Prefix consistency, spelled out.
+    pub const PREFIX_CONSISTENCY: Level = Level::Pc;
+    /// Parallel snapshot isolation, spelled out.
+    pub const PARALLEL_SNAPSHOT_ISOLATION: Level = Level::Psi;
+    /// Snapshot isolation, spelled out.
+    pub const SNAPSHOT_ISOLATION: Level = Level::Si;
+    /// PostgreSQL's READ COMMITTED. The weaker definition of that name is [`Level::Rc`].
+    pub const READ_COMMITTED: Level = Level::Mvrc;
+    /// PostgreSQL's REPEATABLE READ.
+    pub const REPEATABLE_READ: Level = Level::Si;
+    /// Serializability, and SQL's SERIALIZABLE.
+    pub const SERIALIZABLE: Level = Level::Ser;
+    /// Strict serializability, spelled out.
+    pub const STRICT_SERIALIZABLE: Level = Level::Sser;
+
     /// What the level means.
     pub fn definition(self) -> &'static Definition {
         &DEFINITIONS[self as usize]

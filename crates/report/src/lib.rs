@@ -57,7 +57,7 @@ pub use json::json;
 pub use page::page;
 pub use robust::{robust_page, robust_text};
 pub use svg::svg;
-pub use text::{text, verdict_lines};
+pub use text::{text, text_with_fixes, verdict_lines};
 pub use words::{fix, headline, sentence};
 
 /// One checked history and what there is to say about it.

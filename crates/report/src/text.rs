@@ -1,6 +1,6 @@
 //! A report for a terminal: the ladder, every violation with the lines that contradict each other, what holds.
 
-use skew_model::Explanation;
+use skew_model::{Explanation, Violation};
 
 use crate::cases::{Case, cases, introduction};
 use crate::clean::{clean, wrap};
@@ -17,11 +17,16 @@ const MOST_CASES: usize = 8;
 
 /// A report as text.
 pub fn text(report: &Report, style: Style) -> String {
+    text_with_fixes(report, style, &fix)
+}
+
+/// A report as text, with other words for what to change: those of a program that does not speak SQL.
+pub fn text_with_fixes(report: &Report, style: Style, fix: &dyn Fn(&Violation) -> String) -> String {
     let found = distinct(&report.verdicts);
     let mut out = ladder(report, &found, style);
     for one in &found {
         out.push('\n');
-        out.push_str(&violation(report, one, style));
+        out.push_str(&violation(report, one, style, fix));
     }
     if report.show_witness {
         out.push_str(&orders(report, style));
@@ -38,7 +43,7 @@ pub fn verdict_lines(report: &Report, style: Style) -> String {
     ladder(report, &distinct(&report.verdicts), style)
 }
 
-fn violation(report: &Report, one: &Distinct, style: Style) -> String {
+fn violation(report: &Report, one: &Distinct, style: Style, fix: &dyn Fn(&Violation) -> String) -> String {
     let paint = Paint { color: style.color };
     let (violation, history) = (one.violation, &one.violation.history);
     let all = cases(&violation.explanation);

@@ -3,13 +3,19 @@
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::str::FromStr;
+use std::time::{Duration, Instant};
 
 use skew_model::Level;
-use skew_store::replay::Recording;
+use skew_store::picks::Replay;
+use skew_store::replay::{Made, Recording};
 use skew_store::strategies::Bias;
 use skew_store::{Campaign, Config, Db, End, ExploreLimits, Explored, Interleaving, Recency, Run, Strategy, run};
 
-use crate::counterexample::{Counterexample, Origin};
+use crate::counterexample::{Counterexample, Determinism, Origin};
+use crate::regressions;
+
+/// How often the progress of an exploration is told.
+const TELL_EVERY: Duration = Duration::from_secs(10);
 
 /// Runs the program `runs` times at this level, with random interleavings and reads.
 ///
@@ -79,6 +85,7 @@ pub struct Check {
     seed: u64,
     strategy: Strategy,
     limits: ExploreLimits,
+    max_time: Option<Duration>,
 }
 
 impl Check {
@@ -90,6 +97,7 @@ impl Check {
             seed: 0,
             strategy: Strategy::Random(Bias::Uniform),
             limits: ExploreLimits::default(),
+            max_time: None,
         }
     }
 
@@ -141,20 +149,52 @@ impl Check {
 
     /// The first run that fails.
     pub fn find(&self, program: impl Fn(Db) + 'static) -> Option<Counterexample> {
+        let program = Rc::new(program);
+        if let Some(recording) = asked_recording() {
+            let program = program.clone();
+            return made_again(&recording, move |db| program(db));
+        }
         let runs = from_environment("SKEW_RUNS").unwrap_or(self.runs);
         let seed = from_environment("SKEW_SEED").unwrap_or(self.seed);
-        let program = Rc::new(program);
+        for recording in regressions::kept() {
+            let program = program.clone();
+            let again = recording.run(move |db| program(db));
+            // A run that does not fit any more is of a program that has changed.
+            if again.divergence.is_none()
+                && let Some(found) = Counterexample::of(&again.run, Origin::Kept)
+            {
+                return Some(found);
+            }
+        }
         let mut campaign = Campaign::new(self.strategy, seed);
         for number in 0..runs {
-            let program = program.clone();
-            let made: Run = run(&self.config, campaign.choice(), move |db| program(db));
+            let body = program.clone();
+            let made: Run = run(&self.config, campaign.choice(), move |db| body(db));
             campaign.learn(&made);
-            let found = Counterexample::of(&made, Origin::Random { number: number + 1, runs, seed });
-            if found.is_some() {
-                return found;
+            if let Some(mut found) = Counterexample::of(&made, Origin::Random { number: number + 1, runs, seed }) {
+                found.determinism = self.determinism(&found, move |db| program(db));
+                return Some(found);
             }
         }
         None
+    }
+
+    /// Whether the program does the same with the same choices.
+    fn determinism(&self, found: &Counterexample, program: impl Fn(Db) + 'static) -> Determinism {
+        // A strategy that saw all sources is asked other questions than a replay.
+        if found.recording.made != Made::Drawn {
+            return Determinism::Repeats;
+        }
+        let choice = Replay::new(found.recording.picks.clone());
+        let again: Run = run(&self.config, Box::new(choice), program);
+        let is_same =
+            again.failure.as_ref() == Some(&found.failure) && again.history().to_string() == found.history.to_string();
+        if is_same { Determinism::Repeats } else { Determinism::Differs }
+    }
+
+    /// How long [`Check::explore`] may take; its progress is told on standard error every ten seconds.
+    pub fn max_time(self, max_time: Duration) -> Check {
+        Check { max_time: Some(max_time), ..self }
     }
 
     /// Visits every history once: see [`explore`].
@@ -166,10 +206,16 @@ impl Check {
         let program = Rc::new(program);
         let mut found = None;
         let mut number = 0;
+        let (started, mut told, mut is_late) = (Instant::now(), Instant::now(), false);
         let visit = |made: &Run| {
             number += 1;
             found = Counterexample::of(made, Origin::Explored { number });
-            if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            is_late = self.max_time.is_some_and(|most| started.elapsed() > most);
+            if told.elapsed() > TELL_EVERY {
+                told = Instant::now();
+                eprintln!("skew: {number} histories explored in {} s", started.elapsed().as_secs());
+            }
+            if found.is_some() || is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let explored = match skew_store::explore(&self.config, self.limits, move |db| program(db), visit) {
             Ok(explored) => explored,
@@ -177,6 +223,9 @@ impl Check {
         };
         if let Some(found) = found {
             found.fail();
+        }
+        if is_late {
+            panic!("unknown: {number} histories were explored in the time given (`max_time`); none of them failed");
         }
         if explored.end == End::MaxRuns {
             panic!("unknown: {} runs were not all (`max_runs`); none of them failed", explored.runs);
@@ -188,6 +237,24 @@ impl Check {
         }
         explored
     }
+}
+
+/// The run that `SKEW_REPLAY` asks for.
+fn asked_recording() -> Option<Recording> {
+    let text = std::env::var("SKEW_REPLAY").ok()?;
+    match Recording::parse(&text) {
+        Ok(recording) => Some(recording),
+        Err(error) => panic!("SKEW_REPLAY: {error}"),
+    }
+}
+
+/// A run that was made again, if it failed.
+fn made_again(recording: &Recording, program: impl Fn(Db) + Clone + 'static) -> Option<Counterexample> {
+    let again = recording.run(program);
+    if let Some(divergence) = again.divergence {
+        panic!("SKEW_REPLAY does not fit this program, which is another one or has changed since: {divergence}");
+    }
+    Counterexample::of(&again.run, Origin::Replay)
 }
 
 fn from_environment<T: FromStr>(name: &str) -> Option<T> {

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use skew_check::check;
 use skew_model::{History, Level, Outcome, Status, Verdict, Witness};
-use skew_report::{Report, Style, text};
+use skew_report::{Report, Style, text_with_fixes};
 use skew_store::replay::Recording;
 use skew_store::{Failure, Run};
+
+use crate::{advice, regressions};
 
 /// How the run came about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,6 +18,8 @@ pub(crate) enum Origin {
     Random { number: u64, runs: u64, seed: u64 },
     /// It was made again from its recording.
     Replay,
+    /// It failed before, and was kept.
+    Kept,
     /// It is one of all.
     Explored { number: u64 },
 }
@@ -33,6 +37,17 @@ pub struct Counterexample {
     /// The run step by step, to be replayed without the program; `skew replay` takes it as a file.
     pub witness: Witness,
     origin: Origin,
+    /// Whether the program did the same when the run was made again.
+    pub(crate) determinism: Determinism,
+}
+
+/// Whether a program does the same with the same choices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Determinism {
+    /// It did, or was not asked.
+    Repeats,
+    /// It did something else.
+    Differs,
 }
 
 impl Counterexample {
@@ -45,17 +60,19 @@ impl Counterexample {
         let verdict = check(&history, Level::Ser);
         let anomaly = verdict.violation().map(|violation| violation.anomaly);
         let (recording, witness) = (made.recording(), Witness { anomaly, ..made.witness() });
-        Some(Counterexample { failure, history, verdict, recording, witness, origin })
+        let determinism = Determinism::Repeats;
+        Some(Counterexample { failure, history, verdict, recording, witness, origin, determinism })
     }
 
     /// Ends the test with this as the message. If `SKEW_WITNESS` names a folder, the witness is written there, under the
     /// name of the test.
     #[track_caller]
     pub(crate) fn fail(&self) -> ! {
+        let kept = regressions::keep(&self.recording).map_or_else(String::new, |words| format!("\n{words}\n"));
         match self.write_witness() {
-            None => panic!("{self}"),
-            Some(Ok(file)) => panic!("{self}\nwitness: skew replay {file}\n"),
-            Some(Err(why)) => panic!("{self}\nthe witness could not be written: {why}\n"),
+            None => panic!("{self}{kept}"),
+            Some(Ok(file)) => panic!("{self}{kept}\nwitness: skew replay {file}\n"),
+            Some(Err(why)) => panic!("{self}{kept}\nthe witness could not be written: {why}\n"),
         }
     }
 
@@ -98,7 +115,7 @@ impl Counterexample {
             notes: Vec::new(),
             show_witness: false,
         };
-        text(&report, Style::default())
+        text_with_fixes(&report, Style::default(), &advice::for_keys)
     }
 }
 
@@ -114,9 +131,18 @@ impl fmt::Display for Counterexample {
                 writeln!(f, "in run {number} of {runs} at {level}, seed {seed}")?;
             }
             Origin::Explored { number } => writeln!(f, "in history {number} that was explored at {level}")?,
+            Origin::Kept => writeln!(f, "in a run at {level} that failed before and was kept")?,
             Origin::Replay => writeln!(f, "in a run at {level} that was made again")?,
         }
         writeln!(f, "replay: skew::replay(\"{}\", …)\n", self.recording)?;
+        if self.determinism == Determinism::Differs {
+            writeln!(
+                f,
+                "The program is not deterministic: with the same choices it did something else the second time, so the \
+                 string above possibly does not repeat the run. Look for clocks, random numbers, the order of hash maps \
+                 and threads of its own.\n"
+            )?;
+        }
         writeln!(f, "{}", self.why())?;
         write!(f, "The history, as {FILE}:\n{}", self.history)
     }

@@ -54,19 +54,28 @@
 //! In a test, call [`check_random`]: it panics with the assertion, the anomaly behind it, the history, and a string with
 //! which [`replay`] makes the same run again, in any process.
 //!
-//! Same program, same seed, same run, on every machine. `SKEW_SEED=7 cargo test` varies the seed of every check and
-//! `SKEW_RUNS=100000` the number of runs. Async code runs under the same scheduler ([`Db::spawn_async`]); and a
+//! Same program, same seed, same run, on every machine. `SKEW_SEED=7 cargo test` varies the seed of every check,
+//! `SKEW_RUNS=100000` the number of runs, and `SKEW_REPLAY=skew1.cc.none.transactions.1 cargo test my_test` makes one run
+//! again. If a folder `skew-regressions` is beside the crate's `Cargo.toml`, failing runs are kept there and made again
+//! first. Async code runs under the same scheduler ([`Db::spawn_async`]); and a
 //! [`Database`] serves threads and async runtimes that schedule themselves.
 //!
 //! In reading order:
 //! - [`Check`]: how a program is run many times
 //! - [`Counterexample`]: a run that failed, and what there is to say about it
+//! - `advice`: what to change, in terms of keys and levels
+//! - `regressions`: runs that failed before, kept beside the crate
+//! - [`Json`]: values of any type that serde knows
 
+mod advice;
 mod check;
 mod counterexample;
+mod json;
+mod regressions;
 
 pub use check::{Check, check_random, explore, replay};
 pub use counterexample::Counterexample;
+pub use json::Json;
 pub use skew_check::check as check_history;
 pub use skew_model::{Anomaly, History, Level, Verdict};
 pub use skew_store::{

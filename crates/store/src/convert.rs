@@ -100,6 +100,31 @@ impl FromValue for usize {
     }
 }
 
+impl FromValue for u64 {
+    const WANTED: &'static str = "a number without a sign";
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Int(number) => (*number).try_into().ok(),
+            // Numbers that are too large for `Value::Int`.
+            Value::Text(digits) => digits.parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for f64 {
+    const WANTED: &'static str = "a number";
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Int(number) => Some(*number as f64),
+            Value::Text(number) => number.parse().ok(),
+            _ => None,
+        }
+    }
+}
+
 impl FromValue for String {
     const WANTED: &'static str = "a text";
 

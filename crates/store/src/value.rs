@@ -95,6 +95,20 @@ impl From<usize> for Value {
     }
 }
 
+/// Numbers from 2^63 on become texts, which are read as `u64` again.
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        i64::try_from(number).map_or_else(|_| Value::Text(number.to_string().into()), Value::Int)
+    }
+}
+
+/// A text that is read as `f64` again, exactly: values have an order and an equality, which fractions do not.
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        Value::Text(format!("{number:?}").into())
+    }
+}
+
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
         Value::Text(text.into())

@@ -2,6 +2,7 @@
 
 mod exploring;
 mod fresh_process;
+mod library;
 mod messages;
 mod programs;
 mod runtimes;

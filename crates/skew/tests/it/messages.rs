@@ -41,8 +41,8 @@ violated[lost-update]: t1 and t2 both overwrote x, and t1 had read it before t2 
   |               ^^^^^^^^^^ but t2 comes before t1: t2 read x=0, which t1 overwrote with x=1
   = cycle   t1 -rw(x)-> t2 -rw(x)-> t1
   = breaks  psi        still satisfies  mvrc, pc
-  = fix     let the database do the arithmetic in one UPDATE, or read with SELECT … FOR UPDATE, or
-            run both at snapshot isolation and retry
+  = fix     write with `compare_and_set`, or run both at Level::SNAPSHOT_ISOLATION and repeat them
+            with `Session::retry`
   = replay  skew check run.hist --level ser
 
 ser is violated
