@@ -57,15 +57,14 @@ pub(crate) fn find(repeats: &mut Repeats<'_>, last: &mut Again, keeps: &Kept) ->
         return Ok(Cause { fails_serially: pairs.is_empty(), ..Cause::default() });
     }
     let mut search = Search { repeats, order: &order, keeps, pairs: &pairs };
-    let serial;
-    match search.rerun(&forced(&pairs))? {
-        Rerun::Passed(again) => serial = again,
+    let serial = match search.rerun(&forced(&pairs))? {
+        Rerun::Passed(again) => again,
         Rerun::Failed(again) => {
             *last = *again;
             return Ok(Cause { fails_serially: true, ..Cause::default() });
         }
         Rerun::Unclear => return Ok(Cause::default()),
-    }
+    };
     let needed = search.smallest(last)?;
     let mut experiment = Experiment { pairs: pairs.len(), needed: needed.len(), serial_runs: 1, serial_passed: 1 };
     let forced_others: ForcedIn = forced(&without(&pairs, &needed));

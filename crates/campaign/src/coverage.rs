@@ -275,10 +275,10 @@ mod tests {
                 cells: BTreeMap::new(),
             });
             trace.last = time;
-            let (cell, writes) = ((dice.roll() % 4) as u32, dice.roll() % 2 == 0);
+            let (cell, writes) = ((dice.roll() % 4) as u32, dice.roll().is_multiple_of(2));
             let known = trace.cells.entry(cell).or_insert((time, writes));
             known.1 |= writes;
-            if dice.roll() % 3 == 0 {
+            if dice.roll().is_multiple_of(3) {
                 done.extend(open.remove(&connection));
             }
         }
