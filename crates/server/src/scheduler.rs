@@ -337,7 +337,9 @@ impl Member {
             let place = state.place(self.id);
             if place.activity != Activity::Held {
                 place.thread = None;
-                if let Some(turns) = &mut state.turns {
+                // A client that was held in vain, alone, has overlapped with nothing.
+                let is_alone = state.members.len() < 2;
+                if let Some(turns) = state.turns.as_mut().filter(|_| !is_alone) {
                     turns.held += came.elapsed();
                 }
                 return;
