@@ -200,12 +200,13 @@ fn baseline(
             // Where transactions were refused they overlapped, even if they were to run one after the other: at this level
             // an application has to try again.
             _ if refusals > 0 => {}
-            (0, ..) => return Err(Trouble::FailsAlone(ran.ended(&arena))),
-            // Serializable transactions do not help a client that reads in one and writes in the next one.
+            // A client that reads in one transaction and writes in the next one is helped neither by transactions that run
+            // one after the other nor by serializable ones.
             _ if arena.seen().iter().any(|seen| !split::find(seen).is_empty()) => {
                 lines.push(ran.line);
                 return Ok((lines, predictions));
             }
+            (0, ..) => return Err(Trouble::FailsAlone(ran.ended(&arena))),
             _ => return Err(Trouble::FailsSerializable(ran.ended(&arena))),
         }
         lines.push(ran.line);
