@@ -20,6 +20,7 @@ pub mod functions;
 pub mod ir;
 pub mod plan;
 pub mod system;
+#[path = "../../values/src/lib.rs"]
 pub mod types;
 
 pub(crate) use skew_syntax::{budget, error, parse, sort};

@@ -26,13 +26,7 @@ const ROOMS: &[Rooms] = &[
     Rooms {
         of: "query",
         order: &["types", "catalog", "system", "functions", "ir", "deparse", "bind", "plan", "exec"],
-        upward: &[
-            ("types", "catalog"),
-            ("types", "functions"),
-            ("types", "system"),
-            ("catalog", "ir"),
-            ("functions", "deparse"),
-        ],
+        upward: &[("catalog", "ir"), ("functions", "deparse")],
     },
     Rooms {
         of: "sql",
