@@ -3,7 +3,7 @@
 //!
 //! In reading order:
 //! - [`error`], [`parse`]: from [`skew_syntax`]: what goes wrong, with its SQLSTATE; text → syntax tree
-//! - [`types`]: PostgreSQL's types, their values, text and binary formats, casts
+//! - [`types`]: from [`skew_values`]: PostgreSQL's types, their values, text and binary formats, casts
 //! - [`catalog`]: what a database knows about its tables, types, functions
 //! - [`system`]: the tables of `pg_catalog` and `information_schema`, and their first rows
 //! - [`functions`]: operators, functions, aggregates, and how a call finds its overload
@@ -20,7 +20,6 @@ pub mod functions;
 pub mod ir;
 pub mod plan;
 pub mod system;
-#[path = "../../values/src/lib.rs"]
-pub mod types;
 
 pub(crate) use skew_syntax::{budget, error, parse, sort};
+pub use skew_values as types;

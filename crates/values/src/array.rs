@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::Env;
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::Env;
-use crate::types::{ArrayValue, Datum, Type, Typed, builtin, text};
+use crate::{ArrayValue, Datum, Type, Typed, builtin, text};
 
 /// Most dimensions of an array.
 pub const MAX_DIMENSIONS: usize = 6;

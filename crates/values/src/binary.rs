@@ -3,15 +3,14 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use crate::catalog::UserTypeKind;
+use crate::Env;
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::Env;
-use crate::types::hstore::Pairs;
-use crate::types::json::Json;
-use crate::types::numeric::Numeric;
-use crate::types::{
-    ArrayValue, Datum, Interval, RecordShape, RecordValue, Type, Typed, array, cast, datetime, kind, names, network,
-    reg, text,
+use crate::hstore::Pairs;
+use crate::json::Json;
+use crate::numeric::Numeric;
+use crate::{
+    ArrayValue, Datum, Form, Interval, RecordShape, RecordValue, Type, Typed, array, cast, datetime, kind, names,
+    network, reg, text,
 };
 
 /// The version byte before a jsonb's text.
@@ -123,13 +122,13 @@ impl<'a> Reader<'a> {
 
     /// What is text on the wire, too, and what is made of other types.
     fn other(&mut self, typed: Typed, env: &dyn Env) -> Result<Datum> {
-        let catalog = env.catalog();
+        let catalog = env.defined();
         if let Some(element) = kind::element(typed.ty, catalog) {
             return self.items(Typed { ty: element, modifier: typed.modifier }, env);
         }
-        match kind::user(typed.ty, catalog).map(|user| &user.kind) {
-            Some(UserTypeKind::Domain { base, .. }) => self.value(*base, env),
-            Some(UserTypeKind::Composite(fields)) => self.record(typed.ty, fields, env),
+        match catalog.definition(typed.ty).map(|definition| definition.form) {
+            Some(Form::Domain(base)) => self.value(base, env),
+            Some(Form::Composite(fields)) => self.record(typed.ty, fields, env),
             _ => text::input(self.text()?, typed, env),
         }
     }
@@ -164,7 +163,7 @@ impl<'a> Reader<'a> {
             return Err(invalid("invalid array flags"));
         }
         if ty != element.ty.0 {
-            let name = |ty| names::display(ty, env.catalog());
+            let name = |ty| names::display(ty, env.defined());
             return Err(SqlError::new(
                 SqlState::DATATYPE_MISMATCH,
                 format!(
@@ -223,7 +222,7 @@ impl<'a> Reader<'a> {
         for (at, (_, typed)) in fields.iter().enumerate() {
             let sent = self.i32()? as u32;
             if sent != typed.ty.0 {
-                let name = |ty| names::display(ty, env.catalog());
+                let name = |ty| names::display(ty, env.defined());
                 return Err(SqlError::new(
                     SqlState::DATATYPE_MISMATCH,
                     format!(
@@ -330,7 +329,7 @@ pub fn output_into(out: &mut Vec<u8>, datum: &Datum, ty: Type, env: &dyn Env) ->
         }
         Datum::Array(value) => array_into(out, value, env)?,
         Datum::Record(value) => record_into(out, value, env)?,
-        Datum::Enum(label) => out.extend_from_slice(label.text(env.catalog()).as_bytes()),
+        Datum::Enum(label) => out.extend_from_slice(label.text(env.defined()).as_bytes()),
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::types::Type;
+use crate::Type;
 
 /// A row of `pg_type`.
 #[derive(Clone, Copy, Debug)]

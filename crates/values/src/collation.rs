@@ -13,11 +13,11 @@ use icu_collator::{Collator, CollatorBorrowed, CollatorPreferences};
 use icu_locale_core::Locale;
 use icu_locale_core::extensions::unicode::Key;
 
-use crate::catalog::{Catalog, Oid};
 use crate::error::{Result, SqlError, SqlState};
+use crate::{Definitions, Oid};
 
 /// The collations that compare bytes, by number.
-pub(crate) static COLLATIONS: &[(Oid, &str)] =
+pub static COLLATIONS: &[(Oid, &str)] =
     &[(100, "default"), (950, "C"), (951, "POSIX"), (12340, "ucs_basic"), (12341, "C.utf8"), (12341, "C.UTF-8")];
 
 /// The collations `…-x-icu` that PostgreSQL has from the start: number and language.
@@ -29,7 +29,8 @@ static LANGUAGES: LazyLock<Vec<(Oid, &'static str)>> = LazyLock::new(|| {
 /// An order of texts.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Order {
-    pub(crate) oid: Oid,
+    /// The number of its collation.
+    pub oid: Oid,
     /// The language, with its options, as BCP 47 writes it.
     pub locale: Arc<str>,
     /// Whether texts that the language takes for equal are different all the same.
@@ -37,7 +38,7 @@ pub struct Order {
 }
 
 /// The collation of the database.
-pub(crate) const DEFAULT: Oid = 100;
+pub const DEFAULT: Oid = 100;
 
 /// The collations that PostgreSQL has from the start besides those of [`COLLATIONS`]: number, name and language.
 pub fn languages() -> impl Iterator<Item = (Oid, String, &'static str)> {
@@ -45,13 +46,10 @@ pub fn languages() -> impl Iterator<Item = (Oid, String, &'static str)> {
 }
 
 /// The collation with this name, in a schema of the path or the one that is given; `shown` is how the user wrote it.
-pub fn number(name: &str, shown: &str, schemas: &[Oid], catalog: &Catalog) -> Result<Oid> {
+pub fn number(name: &str, shown: &str, schemas: &[Oid], catalog: &dyn Definitions) -> Result<Oid> {
     let known = || COLLATIONS.iter().find(|(_, known)| *known == name).map(|(oid, _)| *oid);
     let language = || languages().find(|(_, known, _)| known == name).map(|(oid, ..)| oid);
-    let users = |schema: &Oid| {
-        let mut all = catalog.collations.values();
-        all.find(|user| user.schema == *schema && *user.name == *name).map(|user| user.oid)
-    };
+    let users = |schema: &Oid| catalog.collation_in(*schema, name);
     if let Some(found) = known().or_else(language).or_else(|| schemas.iter().find_map(users)) {
         return Ok(found);
     }
@@ -75,16 +73,16 @@ fn is_system_locale(name: &str) -> bool {
 }
 
 /// The name of a collation.
-pub fn name(oid: Oid, catalog: &Catalog) -> Option<String> {
+pub fn name(oid: Oid, catalog: &dyn Definitions) -> Option<String> {
     let known = COLLATIONS.iter().find(|(number, _)| *number == oid).map(|(_, name)| (*name).to_owned());
     let language = || languages().find(|(number, ..)| *number == oid).map(|(_, name, _)| name);
-    known.or_else(language).or_else(|| catalog.collations.get(&oid).map(|user| user.name.to_string()))
+    known.or_else(language).or_else(|| catalog.collation(oid).map(|user| user.name.to_owned()))
 }
 
 /// The order that a collation says; `None` is that of bytes.
-pub fn order(oid: Oid, catalog: &Catalog) -> Option<Order> {
-    if let Some(user) = catalog.collations.get(&oid) {
-        let (locale, deterministic) = (user.locale.clone()?, user.deterministic);
+pub fn order(oid: Oid, catalog: &dyn Definitions) -> Option<Order> {
+    if let Some(user) = catalog.collation(oid) {
+        let (locale, deterministic) = (user.locale?.clone(), user.deterministic);
         return Some(Order { oid, locale, deterministic });
     }
     let (_, tag) = LANGUAGES.iter().find(|(number, _)| *number == oid)?;
@@ -97,7 +95,7 @@ pub fn must_be_locale(locale: &str) -> Result<()> {
 }
 
 /// What is compared in the place of a text.
-pub(crate) fn key(text: &str, locale: &str, deterministic: bool) -> Result<Vec<u8>> {
+pub fn key(text: &str, locale: &str, deterministic: bool) -> Result<Vec<u8>> {
     let mut key = Vec::new();
     let Ok(()) = collator(locale)?.write_sort_key_to(text, &mut key);
     if deterministic {

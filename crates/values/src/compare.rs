@@ -5,8 +5,8 @@
 
 use std::cmp::Ordering;
 
-use crate::types::scalar::string::unpadded;
-use crate::types::{ArrayValue, Datum, Interval, RecordValue, Type};
+use crate::scalar::string::unpadded;
+use crate::{ArrayValue, Datum, Interval, RecordValue, Type};
 
 /// Which of two values of a type comes first.
 pub fn compare(left: &Datum, right: &Datum, ty: Type) -> Ordering {
@@ -60,9 +60,9 @@ fn compare_text(left: &str, right: &str, ty: Type) -> Ordering {
     match ty {
         Type::BPCHAR => unpadded(left).cmp(unpadded(right)),
         Type::CITEXT => left.to_lowercase().cmp(&right.to_lowercase()),
-        Type::INET | Type::CIDR => crate::types::network::compare(left, right),
-        Type::PG_LSN => crate::types::names::lsn_key(left).cmp(&crate::types::names::lsn_key(right)),
-        Type::TID => crate::types::names::tid_key(left).cmp(&crate::types::names::tid_key(right)),
+        Type::INET | Type::CIDR => crate::network::compare(left, right),
+        Type::PG_LSN => crate::names::lsn_key(left).cmp(&crate::names::lsn_key(right)),
+        Type::TID => crate::names::tid_key(left).cmp(&crate::names::tid_key(right)),
         _ => left.cmp(right),
     }
 }
@@ -91,13 +91,13 @@ fn compare_records(left: &RecordValue, right: &RecordValue) -> Ordering {
 }
 
 /// Months count as thirty days, days as 24 hours.
-pub(crate) fn interval_key(interval: &Interval) -> i128 {
+pub fn interval_key(interval: &Interval) -> i128 {
     const DAY: i128 = 86_400_000_000;
     i128::from(interval.micros) + (i128::from(interval.months) * 30 + i128::from(interval.days)) * DAY
 }
 
 /// The time in UTC, and then the zone, so that equal means the same in all.
-pub(crate) fn timetz_key(micros: i64, zone: i32) -> (i64, i32) {
+pub fn timetz_key(micros: i64, zone: i32) -> (i64, i32) {
     (micros + i64::from(zone) * 1_000_000, zone)
 }
 

@@ -6,10 +6,9 @@
 use std::sync::Arc;
 
 use crate::budget;
-use crate::catalog::{Catalog, UserTypeKind};
 use crate::error::Result;
-use crate::types::numeric::Numeric;
-use crate::types::{Type, Typed, kind};
+use crate::numeric::Numeric;
+use crate::{Definitions, Form, Type, Typed};
 
 /// How many rows can be nested in one another.
 const MAX_ROW_LEVELS: usize = 1000;
@@ -49,7 +48,7 @@ pub enum Datum {
     /// uuid
     Uuid(Box<u128>),
     /// jsonb
-    Jsonb(Arc<crate::types::json::Json>),
+    Jsonb(Arc<crate::json::Json>),
     /// An array of any element type.
     Array(Arc<ArrayValue>),
     /// A row value. It knows its fields' names and types, since an anonymous record has no other place for them.
@@ -119,9 +118,9 @@ pub struct EnumLabel {
 
 impl EnumLabel {
     /// Its text as the catalog has it.
-    pub fn text<'a>(&'a self, catalog: &'a Catalog) -> &'a str {
-        let user = kind::user(self.ty, catalog).map(|user| &user.kind);
-        let Some(UserTypeKind::Enum(labels)) = user else { return &self.label };
+    pub fn text<'a>(&'a self, catalog: &'a dyn Definitions) -> &'a str {
+        let form = catalog.definition(self.ty).map(|definition| definition.form);
+        let Some(Form::Enum(labels)) = form else { return &self.label };
         labels.iter().find(|(_, order, _)| *order == self.order).map_or(&self.label, |(_, _, label)| label)
     }
 }
@@ -160,7 +159,7 @@ impl Datum {
     }
 
     /// An error if rows in rows, or documents, are nested so deeply that walking them would exhaust the stack.
-    pub(crate) fn check_nesting(&self) -> Result<()> {
+    pub fn check_nesting(&self) -> Result<()> {
         fn is_within(value: &Datum, levels: usize) -> bool {
             let Some(levels) = levels.checked_sub(1) else { return false };
             match value {
@@ -174,7 +173,7 @@ impl Datum {
             }
         }
         let is_within = match self {
-            Datum::Jsonb(json) => json.is_within(crate::types::json::MAX_DEPTH),
+            Datum::Jsonb(json) => json.is_within(crate::json::MAX_DEPTH),
             other => is_within(other, MAX_ROW_LEVELS),
         };
         if is_within { Ok(()) } else { Err(budget::too_deep()) }

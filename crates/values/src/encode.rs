@@ -3,10 +3,10 @@
 //! Equal values have equal bytes (`1.0` and `1.00`, `-0.0` and `0.0`, one month and thirty days), and no encoding is the
 //! beginning of another, so keys of several columns are just put one after the other.
 
-use crate::types::compare::{interval_key, timetz_key};
-use crate::types::numeric::Numeric;
-use crate::types::scalar::string::unpadded;
-use crate::types::{ArrayValue, Datum, RecordValue, Type};
+use crate::compare::{interval_key, timetz_key};
+use crate::numeric::Numeric;
+use crate::scalar::string::unpadded;
+use crate::{ArrayValue, Datum, RecordValue, Type};
 
 const NULL_FIRST: u8 = 0x00;
 const VALUE: u8 = 0x01;
@@ -106,10 +106,10 @@ fn encode_value(out: &mut Vec<u8>, datum: &Datum, ty: Type) {
         Datum::Text(text) => match ty {
             Type::BPCHAR => encode_bytes(out, unpadded(text).as_bytes()),
             Type::CITEXT => encode_bytes(out, text.to_lowercase().as_bytes()),
-            Type::INET | Type::CIDR => encode_bytes(out, &crate::types::network::key(text)),
-            Type::PG_LSN => encode_i64(out, crate::types::names::lsn_key(text) as i64 ^ i64::MIN),
+            Type::INET | Type::CIDR => encode_bytes(out, &crate::network::key(text)),
+            Type::PG_LSN => encode_i64(out, crate::names::lsn_key(text) as i64 ^ i64::MIN),
             Type::TID => {
-                let (block, offset) = crate::types::names::tid_key(text);
+                let (block, offset) = crate::names::tid_key(text);
                 encode_i64(out, i64::from(block) << 16 | i64::from(offset));
             }
             _ => encode_bytes(out, text.as_bytes()),
@@ -150,7 +150,7 @@ fn encode_float(out: &mut Vec<u8>, value: f64) {
 }
 
 /// Bytes with an end that sorts before any other byte; a zero byte inside is marked.
-pub(crate) fn encode_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+pub fn encode_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     for chunk in bytes.split_inclusive(|&byte| byte == 0) {
         out.extend_from_slice(chunk);
         if chunk.last() == Some(&0) {
@@ -161,7 +161,7 @@ pub(crate) fn encode_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// The sign, the exponent of the first digit, the digits two by two, an end. Negative: all of it but the sign inverted.
-pub(crate) fn encode_numeric(out: &mut Vec<u8>, value: &Numeric) {
+pub fn encode_numeric(out: &mut Vec<u8>, value: &Numeric) {
     const NEGATIVE_INFINITY: u8 = 0x10;
     const NEGATIVE: u8 = 0x20;
     const ZERO: u8 = 0x30;

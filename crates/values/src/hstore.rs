@@ -5,10 +5,11 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Result, SqlError, SqlState};
+use crate::{ArrayValue, Datum, json};
 
 /// The pairs, in the order of the type: shorter keys first.
 #[derive(Clone, Default, PartialEq, Debug)]
-pub(crate) struct Pairs(BTreeMap<(usize, String), Option<String>>);
+pub struct Pairs(BTreeMap<(usize, String), Option<String>>);
 
 fn place(key: &str) -> (usize, String) {
     (key.len(), key.to_owned())
@@ -16,7 +17,7 @@ fn place(key: &str) -> (usize, String) {
 
 impl Pairs {
     /// Reads `a=>1, "b c"=>"x", d=>NULL`. Of a key that is there twice the first counts.
-    pub(crate) fn parse(text: &str) -> Result<Pairs> {
+    pub fn parse(text: &str) -> Result<Pairs> {
         let mut scanner = Scanner { text, rest: text.trim_start() };
         let mut pairs = Pairs::default();
         while !scanner.rest.is_empty() {
@@ -36,25 +37,34 @@ impl Pairs {
         Ok(pairs)
     }
 
-    pub(crate) fn get(&self, key: &str) -> Option<&Option<String>> {
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&Option<String>> {
         self.0.get(&place(key))
     }
 
     /// Adds a pair, in the place of one with the same key.
-    pub(crate) fn put(&mut self, key: &str, value: Option<String>) {
+    pub fn put(&mut self, key: &str, value: Option<String>) {
         self.0.insert(place(key), value);
     }
 
-    pub(crate) fn remove(&mut self, key: &str) -> Option<Option<String>> {
+    /// Takes a pair out.
+    pub fn remove(&mut self, key: &str) -> Option<Option<String>> {
         self.0.remove(&place(key))
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+    /// Keys and values, in the order of the type.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         self.0.iter().map(|((_, key), value)| (key.as_str(), value.as_deref()))
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// How many pairs there are.
+    pub fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
@@ -67,6 +77,50 @@ impl std::fmt::Display for Pairs {
         }
         Ok(())
     }
+}
+
+/// The pairs of an array: keys and values in turn, or a matrix with two columns.
+pub fn of_array(array: &ArrayValue) -> Result<Datum> {
+    match array.dimensions.as_slice() {
+        [] | [_] if array.items.len() % 2 == 1 => return Err(array_error("array must have even number of elements")),
+        [] | [_] | [_, (2, _)] => {}
+        [_, _] => return Err(array_error("array must have two columns")),
+        _ => return Err(array_error("wrong number of array subscripts")),
+    }
+    let mut pairs = Pairs::default();
+    // Of a key that is there twice the first counts.
+    for pair in array.items.chunks(2).rev() {
+        let key = as_text(&pair[0]).ok_or_else(null_key)?;
+        pairs.put(key, pair.get(1).and_then(as_text).map(str::to_owned));
+    }
+    Ok(Datum::text(pairs.to_string()))
+}
+
+/// An object whose values are texts.
+pub fn as_json(text: &str) -> Result<String> {
+    let quoted = |text: &str| {
+        let mut out = String::new();
+        json::quote(&mut out, text);
+        out
+    };
+    let pair =
+        |(key, value): (&str, Option<&str>)| format!("{}: {}", quoted(key), value.map_or("null".to_owned(), &quoted));
+    Ok(format!("{{{}}}", Pairs::parse(text)?.iter().map(pair).collect::<Vec<_>>().join(", ")))
+}
+
+/// The text of an item, if it is one.
+pub fn as_text(item: &Datum) -> Option<&str> {
+    if let Datum::Text(text) = item { Some(text) } else { None }
+}
+
+/// `22004`
+pub fn null_key() -> SqlError {
+    SqlError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "null value not allowed for hstore key")
+}
+
+/// `2202E`
+pub fn array_error(message: &str) -> SqlError {
+    SqlError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, message)
 }
 
 struct Scanner<'a> {

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::types::Datum;
-use crate::types::json::Json;
-use crate::types::numeric::Numeric;
+use crate::Datum;
+use crate::json::Json;
+use crate::numeric::Numeric;
 
 impl Datum {
     /// Whether the values are the same in every respect.

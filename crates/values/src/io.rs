@@ -2,8 +2,7 @@
 //!
 //! Drivers look at `typinput`, `typsend` and their like to tell arrays and records from other types.
 
-use crate::catalog::Oid;
-use crate::types::Type;
+use crate::{Oid, Type};
 
 /// The functions of a type, zero for none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,17 +1,16 @@
 //! PostgreSQL's types: which there are, what their values are, and how values are read, shown, compared and cast.
 //!
-//! What the rest of the crate uses:
-//! - [`text::input`], [`text::output`], [`text::output_into`]: values as text
-//! - [`binary::input`], [`binary::output_into`]: values in the wire's binary format
-//! - [`compare::compare`], [`compare::equal`]: order and equality within a type; NULLs are the caller's
-//! - [`encode::encode`]: bytes that compare as values do; [`encode::hash_key`] for groups and hash joins
-//! - [`cast::context`], [`cast::cast`]: which conversions there are, and doing them. Conditions of domains are the caller's
+//! In reading order:
+//! - [`Type`] and [`Typed`] (with a modifier); [`builtin`] is `pg_type`, [`kind`] says what types are made of (elements of
+//!   arrays, types below domains, categories), [`io`] numbers the functions that read and show them
+//! - [`datum`]: values; [`numeric`], [`datetime`], [`json`], [`array`], [`record`], [`mod@scalar`], [`bits`], [`money`],
+//!   [`network`], [`hstore`]: the values of one type, and what functions compute with
+//! - [`env`]: what a conversion asks of its surroundings: [`settings`] and what users have defined; [`reg`]: names of objects
+//! - [`text`], [`binary`]: values as text, and in the wire's binary format
+//! - [`compare`], [`encode`]: order and equality within a type, NULLs being the caller's; bytes that compare as values do;
+//!   [`collation`]: the order of texts by language
+//! - [`cast`]: which conversions there are, and doing them. Conditions of domains are the caller's
 //! - [`names`]: types by name, and their names with modifiers; [`modifier`] packs `(10,2)`; [`quote`] quotes
-//! - [`kind`]: elements of arrays, types below domains, categories; [`builtin`] is `pg_type`
-//! - [`numeric::Numeric`], [`datetime`], [`json::Json`] and [`json::raw`], [`array`]: what functions compute with
-//!
-//! Everything that depends on the connection (time zone, search path, styles) or the catalog (enums, domains, names of
-//! objects) takes the [`crate::functions::Env`].
 
 pub mod array;
 pub mod binary;
@@ -23,7 +22,8 @@ pub mod compare;
 pub mod datetime;
 pub mod datum;
 pub mod encode;
-pub(crate) mod hstore;
+pub mod env;
+pub mod hstore;
 mod identity;
 pub mod io;
 pub mod json;
@@ -36,13 +36,20 @@ pub mod numeric;
 pub mod record;
 pub mod reg;
 pub mod scalar;
+pub mod settings;
 pub mod text;
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 
 pub use datum::{ArrayValue, Datum, EnumLabel, Interval, RecordShape, RecordValue};
+pub use env::{
+    CollationDefinition, Definition, Definitions, Env, FIRST_USER_OID, Form, INFORMATION_SCHEMA, ObjectNames, Oid,
+    PG_CATALOG, PUBLIC,
+};
+pub use settings::Settings;
 pub use skew_syntax::quote;
+pub(crate) use skew_syntax::{budget, error, sort};
 
 /// A type, by PostgreSQL's object id: built-in ones have fixed numbers, user-defined ones get theirs from the catalog.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::error::{Result, SqlError, SqlState};
-use crate::types::{Type, Typed, numeric, scalar};
+use crate::{Type, Typed, numeric, scalar};
 
 /// Most characters of a varchar or char.
 const MAX_LENGTH: i64 = 10_485_760;
@@ -13,7 +13,8 @@ const MAX_BITS: i64 = 83_886_080;
 const MAX_FRACTION: i64 = 6;
 
 /// The fields that an interval modifier names, as bits; all of them when it names none.
-pub(crate) mod fields {
+#[allow(missing_docs)]
+pub mod fields {
     pub const MONTH: i32 = 1 << 1;
     pub const YEAR: i32 = 1 << 2;
     pub const DAY: i32 = 1 << 3;
@@ -96,7 +97,7 @@ pub fn interval(fields: i32, precision: Option<i64>) -> Result<i32> {
 }
 
 /// Fields and precision of an interval's modifier; `None` where it does not say.
-pub(crate) fn unpack_interval(modifier: i32) -> (Option<i32>, Option<u32>) {
+pub fn unpack_interval(modifier: i32) -> (Option<i32>, Option<u32>) {
     if modifier < 0 {
         return (None, None);
     }
@@ -115,7 +116,7 @@ fn checked_length(name: &str, length: i64, most: i64) -> Result<i32> {
 }
 
 /// The SQL name of a built-in type with a modifier that is not -1; `None` for types that have no modifiers.
-pub(crate) fn show(ty: Type, modifier: i32) -> Option<String> {
+pub fn show(ty: Type, modifier: i32) -> Option<String> {
     let length = || scalar::string::length(modifier);
     Some(match ty {
         Type::VARCHAR => format!("character varying({})", length()?),

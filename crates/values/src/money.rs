@@ -1,7 +1,7 @@
 //! Money, in cents: as PostgreSQL shows it in the locale "C".
 
 use crate::error::{Result, SqlError, SqlState};
-use crate::types::scalar::{invalid_syntax, trim};
+use crate::scalar::{invalid_syntax, trim};
 
 /// Reads `$1,234.56`, `-12`, `(1.00)`.
 pub fn parse(text: &str) -> Result<i64> {

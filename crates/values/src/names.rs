@@ -1,11 +1,7 @@
 //! Types by name: what `format_type` shows, and what people write.
 
-use crate::catalog::{Catalog, FIRST_USER_OID, INFORMATION_SCHEMA, Oid};
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::Env;
-use crate::system::initial;
-use crate::types::builtin;
-use crate::types::{Type, Typed, kind, modifier, quote};
+use crate::{Definitions, Env, FIRST_USER_OID, Oid, Type, Typed, builtin, kind, modifier, quote};
 
 /// A name of something in another database.
 pub fn cross_database(shown: &str) -> SqlError {
@@ -14,12 +10,12 @@ pub fn cross_database(shown: &str) -> SqlError {
 }
 
 /// As error messages show a type: without a modifier, and without a schema.
-pub fn display(ty: Type, catalog: &Catalog) -> String {
+pub fn display(ty: Type, catalog: &dyn Definitions) -> String {
     if let Some(builtin) = builtin::by_oid(ty) {
         return builtin.sql_name.to_owned();
     }
-    if let Some(user) = kind::user(ty, catalog) {
-        return quote::identifier(&user.name);
+    if let Some(definition) = catalog.definition(ty) {
+        return quote::identifier(definition.name);
     }
     match kind::element(ty, catalog) {
         Some(element) => format!("{}[]", display(element, catalog)),
@@ -30,7 +26,7 @@ pub fn display(ty: Type, catalog: &Catalog) -> String {
 /// `format_type`: with its modifier, and with its schema where the search path does not find it. `None` is a modifier that
 /// was not given, which some types show in another way than -1.
 pub fn format_type(ty: Type, modifier: Option<i32>, env: &dyn Env) -> String {
-    let catalog = env.catalog();
+    let catalog = env.defined();
     if ty.0 == 0 {
         return "-".to_owned();
     }
@@ -45,25 +41,7 @@ pub fn format_type(ty: Type, modifier: Option<i32>, env: &dyn Env) -> String {
             _ => builtin.sql_name.to_owned(),
         };
     }
-    let Some(user) = kind::user(ty, catalog) else { return of_the_system(ty) };
-    let name = quote::identifier(&user.name);
-    if find_user(&user.name, env).is_some_and(|found| found == ty) {
-        return name;
-    }
-    match catalog.schemas.get(&user.schema) {
-        Some(schema) => format!("{}.{name}", quote::identifier(&schema.name)),
-        None => name,
-    }
-}
-
-/// The name of a type that Skew has not, but PostgreSQL has from the start.
-fn of_the_system(ty: Type) -> String {
-    let Some((name, schema)) = initial::type_name(ty) else { return "???".to_owned() };
-    if let Some(element) = initial::element(ty) {
-        return format!("{}[]", of_the_system(element));
-    }
-    let schema = if schema == INFORMATION_SCHEMA { "information_schema." } else { "" };
-    format!("{schema}{}", quote::identifier(name))
+    catalog.type_name(ty, &env.settings().search_path).unwrap_or_else(|| "???".to_owned())
 }
 
 /// A built-in type by `typname` or by what SQL calls it, in lower case: `int`, `double precision`, `varchar`. What needs
@@ -103,29 +81,13 @@ static SQL_NAMES: &[(&str, Type)] = &[
 
 /// The schemas in which names are looked for, in order: temporary ones and `pg_catalog` come first unless they are named.
 pub fn search_path(env: &dyn Env) -> Vec<Oid> {
-    let catalog = env.catalog();
-    let named: Vec<Oid> =
-        env.settings().search_path.iter().filter_map(|name| catalog.schema(name)).map(|schema| schema.oid).collect();
-    let mut path: Vec<Oid> =
-        catalog.schemas.values().filter(|schema| schema.temporary).map(|schema| schema.oid).collect();
-    if !named.contains(&crate::catalog::PG_CATALOG) {
-        path.push(crate::catalog::PG_CATALOG);
-    }
-    path.extend(named);
-    path
+    env.defined().search_path(&env.settings().search_path)
 }
 
 /// The user-defined type that the search path finds under this name.
 pub fn find_user(name: &str, env: &dyn Env) -> Option<Type> {
-    let catalog = env.catalog();
-    search_path(env).into_iter().find_map(|schema| user_in(schema, name, catalog))
-}
-
-fn user_in(schema: Oid, name: &str, catalog: &Catalog) -> Option<Type> {
-    let of_schema = |user: &&std::sync::Arc<crate::catalog::UserType>| user.schema == schema;
-    let array_name = |user: &&std::sync::Arc<crate::catalog::UserType>| name.strip_prefix('_') == Some(&user.name);
-    let named = catalog.types.values().filter(of_schema).find(|user| &*user.name == name).map(|user| user.ty);
-    named.or_else(|| catalog.types.values().filter(of_schema).find(array_name).map(|user| user.array))
+    let catalog = env.defined();
+    search_path(env).into_iter().find_map(|schema| catalog.type_in(schema, name))
 }
 
 /// The type with this name, in this schema if one is given. Unlike [`parse`], the name is taken as it is.
@@ -133,7 +95,7 @@ pub fn find(schema: Option<&str>, name: &str, env: &dyn Env) -> Option<Type> {
     let builtin = || builtin::by_name(name).map(|builtin| builtin.ty);
     match schema {
         Some("pg_catalog") => builtin(),
-        Some(schema) => user_in(env.catalog().schema(schema)?.oid, name, env.catalog()),
+        Some(schema) => env.defined().type_in(env.defined().schema(schema)?, name),
         None => builtin().or_else(|| find_user(name, env)),
     }
 }
@@ -156,7 +118,7 @@ pub fn parse(text: &str, env: &dyn Env) -> Result<Typed> {
     if !array {
         return Ok(typed);
     }
-    let ty = kind::array_of(typed.ty, env.catalog()).ok_or_else(|| missing(text))?;
+    let ty = kind::array_of(typed.ty, env.defined()).ok_or_else(|| missing(text))?;
     Ok(Typed { ty, modifier: typed.modifier })
 }
 
@@ -214,7 +176,7 @@ pub fn is_user(ty: Type) -> bool {
 }
 
 /// Reads a `pg_lsn`, and writes it as PostgreSQL does.
-pub(crate) fn parse_lsn(text: &str) -> Result<String> {
+pub fn parse_lsn(text: &str) -> Result<String> {
     let part = |part: &str| {
         let valid = (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_hexdigit());
         valid.then(|| u32::from_str_radix(part, 16).unwrap_or(0))
@@ -225,7 +187,7 @@ pub(crate) fn parse_lsn(text: &str) -> Result<String> {
 }
 
 /// Reads a `tid`, and writes it as PostgreSQL does.
-pub(crate) fn parse_tid(text: &str) -> Result<String> {
+pub fn parse_tid(text: &str) -> Result<String> {
     let inner = text.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let parts = inner.and_then(|inner| inner.split_once(','));
     let numbers = parts.and_then(|(block, place)| Some((block.parse::<u32>().ok()?, place.parse::<u16>().ok()?)));
@@ -234,13 +196,13 @@ pub(crate) fn parse_tid(text: &str) -> Result<String> {
 }
 
 /// A `pg_lsn` as a number.
-pub(crate) fn lsn_key(text: &str) -> u64 {
+pub fn lsn_key(text: &str) -> u64 {
     let part = |text: &str| u64::from_str_radix(text, 16).unwrap_or(0);
     text.split_once('/').map_or(0, |(high, low)| part(high) << 32 | part(low))
 }
 
 /// A `tid` as its block and place.
-pub(crate) fn tid_key(text: &str) -> (u32, u16) {
+pub fn tid_key(text: &str) -> (u32, u16) {
     let inner = text.trim_start_matches('(').trim_end_matches(')');
     inner.split_once(',').map_or((0, 0), |(block, place)| (block.parse().unwrap_or(0), place.parse().unwrap_or(0)))
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::error::{Result, SqlError, SqlState};
-use crate::types::scalar::{invalid_syntax, trim};
+use crate::scalar::{invalid_syntax, trim};
 
 /// Reads an inet: an address, and the bits of its network after a slash unless they are all of it.
 pub fn parse_inet(text: &str) -> Result<String> {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::Env;
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::Env;
-use crate::types::{Datum, RecordShape, RecordValue, Type, Typed, text};
+use crate::{Datum, RecordShape, RecordValue, Type, Typed, text};
 
 /// Reads a row of a composite type.
 pub fn parse(source: &str, ty: Type, fields: &[(Arc<str>, Typed)], env: &dyn Env) -> Result<Datum> {

@@ -3,17 +3,16 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::catalog::UserTypeKind;
+use crate::Env;
+use crate::datetime;
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::Env;
-use crate::types::datetime;
-use crate::types::hstore::Pairs;
-use crate::types::json::Json;
-use crate::types::json::path::Path;
-use crate::types::numeric::Numeric;
-use crate::types::scalar::float::{self, Width};
-use crate::types::scalar::{bytea, integer, parse_bool, string, uuid};
-use crate::types::{Datum, EnumLabel, Type, Typed, array, bits, kind, money, names, network, record, reg};
+use crate::hstore::Pairs;
+use crate::json::Json;
+use crate::json::path::Path;
+use crate::numeric::Numeric;
+use crate::scalar::float::{self, Width};
+use crate::scalar::{bytea, integer, parse_bool, string, uuid};
+use crate::{Datum, EnumLabel, Form, Type, Typed, array, bits, kind, money, names, network, record, reg};
 
 /// Reads a value of a type, as a literal or a client's parameter has it.
 ///
@@ -69,12 +68,12 @@ pub fn input(text: &str, typed: Typed, env: &dyn Env) -> Result<Datum> {
 
 /// Arrays, and what users define.
 fn input_other(text: &str, typed: Typed, env: &dyn Env) -> Result<Datum> {
-    let catalog = env.catalog();
+    let catalog = env.defined();
     if let Some(element) = kind::element(typed.ty, catalog) {
         return array::parse(text, Typed { ty: element, modifier: typed.modifier }, env);
     }
-    match kind::user(typed.ty, catalog).map(|user| (&user.kind, user)) {
-        Some((UserTypeKind::Enum(labels), user)) => {
+    match catalog.definition(typed.ty).map(|definition| (definition.form, definition.ty)) {
+        Some((Form::Enum(labels), ty)) => {
             let found = labels.iter().find(|(_, _, label)| &**label == text);
             let (_, order, label) = found.ok_or_else(|| {
                 let name = names::format_type(typed.ty, None, env);
@@ -83,14 +82,12 @@ fn input_other(text: &str, typed: Typed, env: &dyn Env) -> Result<Datum> {
                     format!("invalid input value for enum {name}: \"{text}\""),
                 )
             })?;
-            Ok(Datum::Enum(Arc::new(EnumLabel { ty: user.ty, order: *order, label: label.to_string() })))
+            Ok(Datum::Enum(Arc::new(EnumLabel { ty, order: *order, label: label.to_string() })))
         }
-        Some((UserTypeKind::Domain { base, .. }, _)) => input(text, *base, env),
-        Some((UserTypeKind::Composite(fields), user)) => record::parse(text, user.ty, fields, env),
-        Some((UserTypeKind::Extension { .. }, user)) if user.ty == Type::HSTORE => {
-            Ok(Datum::text(Pairs::parse(text)?.to_string()))
-        }
-        Some((UserTypeKind::Extension { .. }, _)) => Ok(Datum::text(text)),
+        Some((Form::Domain(base), _)) => input(text, base, env),
+        Some((Form::Composite(fields), ty)) => record::parse(text, ty, fields, env),
+        Some((Form::Extension(_), Type::HSTORE)) => Ok(Datum::text(Pairs::parse(text)?.to_string())),
+        Some((Form::Extension(_), _)) => Ok(Datum::text(text)),
         None if typed.ty == Type::RECORD => {
             Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "input of anonymous composite types is not implemented"))
         }
@@ -145,7 +142,7 @@ pub fn output_into(out: &mut String, datum: &Datum, ty: Type, env: &dyn Env) {
         Datum::Array(value) if matches!(ty, Type::INT2VECTOR | Type::OIDVECTOR) => array::show_vector(out, value, env),
         Datum::Array(value) => array::show(out, value, env),
         Datum::Record(value) => record::show(out, value, env),
-        Datum::Enum(label) => out.push_str(label.text(env.catalog())),
+        Datum::Enum(label) => out.push_str(label.text(env.defined())),
     }
 }
 
@@ -153,7 +150,8 @@ fn push_display(out: &mut String, value: &impl std::fmt::Display) {
     let _ = write!(out, "{value}");
 }
 
-pub(crate) fn unsupported(ty: Type) -> SqlError {
+/// The error for a type whose values are not supported.
+pub fn unsupported(ty: Type) -> SqlError {
     match super::builtin::by_oid(ty) {
         Some(builtin) if builtin.kind == 'p' => SqlError::new(
             SqlState::FEATURE_NOT_SUPPORTED,

@@ -128,7 +128,7 @@ fn of_type(ty: Type, rows: &Rows, catalog: &Catalog) -> Vec<String> {
             values.into_iter().map(|value| value.to_string()).collect()
         }
         'B' => texts(&["true", "false"]),
-        'E' => match kind::user(base, catalog).map(|user| &user.kind) {
+        'E' => match catalog.user_type(base).map(|user| &user.kind) {
             Some(UserTypeKind::Enum(labels)) => labels.iter().map(|(.., label)| label.to_string()).collect(),
             _ => Vec::new(),
         },

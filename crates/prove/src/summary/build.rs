@@ -252,7 +252,7 @@ fn called(expr: &Expr, facts: &Facts) -> Option<String> {
 /// A function that the CHECK constraints of a domain call, and that may touch something.
 fn called_by_domain(ty: Type, facts: &Facts, catalog: &Catalog) -> Option<String> {
     let ty = kind::element(ty, catalog).unwrap_or(ty);
-    match &kind::user(ty, catalog)?.kind {
+    match &catalog.user_type(ty)?.kind {
         UserTypeKind::Domain { base, checks, .. } => {
             let found = checks.iter().find_map(|check| called_by(&check.condition.uses, facts, catalog));
             found.or_else(|| called_by_domain(base.ty, facts, catalog))

@@ -122,7 +122,7 @@ impl Binder<'_> {
 
     /// The fields of a named row type.
     pub(super) fn composite_fields(&self, ty: Type) -> Option<Vec<(Arc<str>, Typed)>> {
-        match &kind::user(ty, self.catalog)?.kind {
+        match &self.catalog.user_type(ty)?.kind {
             UserTypeKind::Composite(fields) => Some(fields.clone()),
             _ => None,
         }

@@ -3,6 +3,7 @@
 //! A statement is bound against one `Arc<Catalog>`. A statement that changes the schema clones it (objects are shared),
 //! changes the clone inside its transaction, and the commit makes it everybody's.
 
+mod definitions;
 pub mod merge;
 pub mod objects;
 pub mod stored;
@@ -11,23 +12,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::types::Type;
+
 pub use objects::*;
 pub use stored::{Dependency, StoredExpr, StoredQuery};
 
-/// An object's number, as PostgreSQL's catalogs show it.
-pub type Oid = u32;
+pub use crate::types::{FIRST_USER_OID, INFORMATION_SCHEMA, Oid, PG_CATALOG, PUBLIC};
 
 /// A space of the store: where a table's rows or an index's entries are.
 pub use skew_store::Space;
-
-/// The schema `pg_catalog`.
-pub const PG_CATALOG: Oid = 11;
-/// The schema `public`.
-pub const PUBLIC: Oid = 2200;
-/// The schema `information_schema`.
-pub const INFORMATION_SCHEMA: Oid = 13207;
-/// The first number of a user's object.
-pub const FIRST_USER_OID: Oid = 16384;
 
 /// A snapshot of everything that a database knows about its objects.
 #[derive(Clone, Debug)]
@@ -77,6 +70,11 @@ impl Catalog {
     /// The schema with this name.
     pub fn schema(&self, name: &str) -> Option<&Arc<Schema>> {
         self.schemas.values().find(|schema| &*schema.name == name)
+    }
+
+    /// The user-defined type with this number.
+    pub fn user_type(&self, ty: Type) -> Option<&Arc<UserType>> {
+        self.types.get(&ty.0)
     }
 
     /// The relation with this name in this schema.

@@ -423,12 +423,13 @@ impl<'q> Deparse<'q> {
             ExprKind::MakeRow { shape, .. } | ExprKind::Row { shape, .. } if shape.ty == Type::RECORD => {
                 shape.fields.get(index).cloned()
             }
-            _ => match kind::user(kind::base(arg.typed, self.env.catalog()).ty, self.env.catalog())
-                .map(|user| &user.kind)
-            {
-                Some(crate::catalog::UserTypeKind::Composite(fields)) => fields.get(index).cloned(),
-                _ => None,
-            },
+            _ => {
+                match self.env.catalog().user_type(kind::base(arg.typed, self.env.catalog()).ty).map(|user| &user.kind)
+                {
+                    Some(crate::catalog::UserTypeKind::Composite(fields)) => fields.get(index).cloned(),
+                    _ => None,
+                }
+            }
         };
         shape.map_or_else(|| format!("f{}", index + 1), |(name, _)| quote::identifier(&name))
     }

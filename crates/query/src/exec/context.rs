@@ -8,7 +8,7 @@ use crate::exec::Run;
 use crate::functions::Env;
 use crate::ir::{Change, LockStrength, LockWait, SystemColumn};
 use crate::system::SystemTable;
-use crate::types::{Datum, Type, Typed, kind};
+use crate::types::{Datum, Type, Typed};
 
 /// A row of a table: the table, and the store's key of the row's existence cell.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -174,7 +174,7 @@ pub trait Context: Env {
         let _ = value;
         let mut ty = domain;
         while let Some(UserTypeKind::Domain { base, not_null, checks, .. }) =
-            kind::user(ty, self.catalog()).map(|user| &user.kind)
+            self.catalog().user_type(ty).map(|user| &user.kind)
         {
             if *not_null || !checks.is_empty() {
                 return Err(SqlError::unsupported("a domain with conditions"));

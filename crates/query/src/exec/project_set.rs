@@ -8,7 +8,7 @@ use crate::exec::eval::{SetRows, set_rows};
 use crate::exec::operator::{Node, Operator};
 use crate::exec::{Context, Run, Slot, Tuple};
 use crate::ir::{Expr, ExprKind};
-use crate::types::{Datum, RecordShape, Type, kind};
+use crate::types::{Datum, RecordShape, Type};
 
 pub(crate) struct ProjectSet<'p> {
     input: Node<'p>,
@@ -61,7 +61,7 @@ fn shape(call: &Expr, catalog: &Catalog) -> Option<Arc<RecordShape>> {
             let columns = function.parameters.iter().filter(|parameter| out(parameter.mode));
             let columns = columns.map(|parameter| (parameter.name.clone().unwrap_or_default(), parameter.typed));
             let columns: Vec<_> = columns.collect();
-            match kind::user(call.ty(), catalog).map(|user| &user.kind) {
+            match catalog.user_type(call.ty()).map(|user| &user.kind) {
                 // Also a composite type of one field is a record.
                 Some(UserTypeKind::Composite(fields)) if columns.is_empty() => {
                     return Some(Arc::new(RecordShape { ty: call.ty(), fields: fields.clone() }));

@@ -6,7 +6,7 @@ use crate::functions::args::{Args, invalid_parameter, spread};
 use crate::functions::define::f;
 use crate::functions::{Env, Function, Site};
 use crate::types::numeric::Numeric;
-use crate::types::{Datum, EnumLabel, Type as T, binary, kind};
+use crate::types::{Datum, EnumLabel, Type as T, binary};
 
 /// The functions.
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -47,7 +47,7 @@ fn random_uuid(env: &mut dyn Env, _: &[Datum], _: &Site<'_>) -> Result<Datum> {
 
 /// The labels of the enum that a call is about, in order.
 fn labels(ty: T, env: &dyn Env) -> Result<Vec<EnumLabel>> {
-    let user = kind::user(ty, env.catalog()).map(|user| &user.kind);
+    let user = env.catalog().user_type(ty).map(|user| &user.kind);
     let Some(UserTypeKind::Enum(labels)) = user else {
         return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "could not determine actual enum type"));
     };

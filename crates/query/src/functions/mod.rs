@@ -24,11 +24,11 @@ mod money;
 mod network;
 mod number;
 mod numeric;
+mod object_names;
 mod pattern;
 mod registry;
 pub mod resolve;
 mod series;
-mod settings;
 mod system;
 mod text;
 mod window;
@@ -45,9 +45,9 @@ pub(crate) use known::numbered;
 pub use known::{function_number, operator_number};
 pub(crate) use registry::internal;
 pub use registry::{all_functions, all_operators, named, operators, skew};
-pub use settings::Ready;
-pub use settings::Settings;
 pub(crate) use text::fits;
+
+pub use crate::types::settings::{Ready, Settings};
 
 /// A built-in function or operator: one overload.
 #[derive(Debug)]
@@ -202,15 +202,9 @@ pub trait Accumulator {
 }
 
 /// The world as functions see it.
-pub trait Env {
-    /// The connection's settings.
-    fn settings(&self) -> &Settings;
-
+pub trait Env: crate::types::Env {
     /// The catalog.
     fn catalog(&self) -> &Catalog;
-
-    /// When the transaction began, in microseconds since 2000-01-01 UTC.
-    fn transaction_time(&self) -> i64;
 
     /// When the statement began.
     fn statement_time(&self) -> i64;

@@ -12,7 +12,7 @@ use crate::budget::{self, Share};
 use crate::catalog::{Catalog, Generation, Oid, RelationKind, StoredExpr, StoredQuery, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::collate::MARK as COLLATE_MARK;
-use crate::types::{Datum, RecordShape, Typed, kind};
+use crate::types::{Datum, RecordShape, Typed};
 
 /// The expression.
 pub fn expr(stored: &StoredExpr, catalog: &Catalog) -> Expr {
@@ -146,7 +146,7 @@ impl Current<'_> {
                     (Generation::IdentityAlways | Generation::IdentityByDefault, Some(sequence)) => {
                         Some(Expr { kind: ExprKind::NextValue(sequence), typed: column.typed })
                     }
-                    _ => match (&column.default, kind::user(column.typed.ty, self.catalog).map(|user| &user.kind)) {
+                    _ => match (&column.default, self.catalog.user_type(column.typed.ty).map(|user| &user.kind)) {
                         (Some(default), _) => Some(default.expr.clone()),
                         (None, Some(UserTypeKind::Domain { default: Some(default), .. })) => Some(default.expr.clone()),
                         _ => None,
@@ -218,7 +218,7 @@ impl Current<'_> {
     }
 
     fn shape(&self, shape: &mut Arc<RecordShape>) {
-        if let Some(UserTypeKind::Composite(fields)) = kind::user(shape.ty, self.catalog).map(|user| &user.kind)
+        if let Some(UserTypeKind::Composite(fields)) = self.catalog.user_type(shape.ty).map(|user| &user.kind)
             && *fields != shape.fields
         {
             *shape = Arc::new(RecordShape { ty: shape.ty, fields: fields.clone() });

@@ -8,10 +8,9 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use rustc_hash::FxHashMap;
 
-use crate::catalog::Oid;
 use crate::error::Result;
 use crate::system::{SystemTable, nothing};
-use crate::types::{Datum, Type};
+use crate::types::{Datum, Oid, Type};
 
 /// Lists the files.
 macro_rules! files {

@@ -7,8 +7,7 @@ mod information_schema;
 pub mod initial;
 mod pg_catalog;
 
-use crate::catalog::Oid;
-use crate::types::{Datum, Type};
+use crate::types::{Datum, Oid, Type};
 
 /// A table that is made up.
 #[derive(Debug)]

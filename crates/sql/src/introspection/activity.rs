@@ -1,11 +1,11 @@
 //! What goes on: settings, connections, locks, cursors.
 
-use crate::functions::Env;
 use crate::introspection::fill::{Filler, int, oid, text, yes};
 use crate::settings as parameters;
 use crate::settings::parameters::{Kind, find};
 use crate::storage::World;
 use crate::storage::locks::{Mode, Resource, TableMode};
+use crate::types::Env;
 use crate::types::{Datum, Type};
 
 pub(super) fn settings(world: &mut World<'_>, filler: &mut Filler) {

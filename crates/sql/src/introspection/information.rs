@@ -136,7 +136,7 @@ fn column_row(
     row.extend(type_facts(world, base));
     row.extend(udt(world, base.ty));
     if base.ty != typed.ty
-        && let Some(domain) = kind::user(typed.ty, &world.catalog)
+        && let Some(domain) = world.catalog.user_type(typed.ty)
     {
         let (catalog, schema) = place(world, domain.schema);
         row.extend([("domain_catalog", catalog), ("domain_schema", schema), ("domain_name", text(&domain.name))]);
@@ -146,20 +146,18 @@ fn column_row(
 
 /// The type's own name and where it is.
 pub(super) fn udt(world: &World<'_>, ty: Type) -> Vec<(&'static str, Datum)> {
-    match (builtin::by_oid(ty), kind::user(ty, &world.catalog)) {
+    match (builtin::by_oid(ty), world.catalog.user_type(ty)) {
         (Some(known), _) => vec![("udt_schema", text("pg_catalog")), ("udt_name", text(known.name))],
         (None, Some(user)) => {
             vec![("udt_schema", text(schema_name(world, user.schema))), ("udt_name", text(&user.name))]
         }
-        (None, None) => {
-            match kind::element(ty, &world.catalog).and_then(|ty| kind::user(ty, &world.catalog).cloned()) {
-                Some(user) => vec![
-                    ("udt_schema", text(schema_name(world, user.schema))),
-                    ("udt_name", text(format!("_{}", user.name))),
-                ],
-                None => Vec::new(),
-            }
-        }
+        (None, None) => match kind::element(ty, &world.catalog).and_then(|ty| world.catalog.user_type(ty).cloned()) {
+            Some(user) => vec![
+                ("udt_schema", text(schema_name(world, user.schema))),
+                ("udt_name", text(format!("_{}", user.name))),
+            ],
+            None => Vec::new(),
+        },
     }
 }
 

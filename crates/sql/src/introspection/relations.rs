@@ -9,7 +9,6 @@ use crate::catalog::{
 };
 use crate::deparse;
 use crate::deparse::node::Node;
-use crate::functions::Env;
 use crate::introspection::fill::{Filler, array, int, oid, text, vector, yes};
 use crate::ir::ExprKind;
 use crate::storage::World;
@@ -420,5 +419,4 @@ pub(super) fn rewrites(world: &mut World<'_>, filler: &mut Filler) {
             ]);
         }
     }
-    let _ = world.settings();
 }

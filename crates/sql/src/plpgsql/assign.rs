@@ -133,7 +133,7 @@ impl Machine<'_, '_> {
 
     /// The shape of a composite type.
     pub(super) fn composite_shape(&self, ty: Type) -> Option<Arc<RecordShape>> {
-        match &kind::user(ty, &self.world.catalog)?.kind {
+        match &self.world.catalog.user_type(ty)?.kind {
             crate::catalog::UserTypeKind::Composite(fields) => {
                 Some(Arc::new(RecordShape { ty, fields: fields.clone() }))
             }

@@ -14,7 +14,7 @@ use crate::plpgsql::call::within_call;
 use crate::plpgsql::machine::convert;
 use crate::storage::World;
 use crate::storage::site::Site;
-use crate::types::{Datum, RecordShape, Type, Typed, cast, kind, names};
+use crate::types::{Datum, RecordShape, Type, Typed, cast, names};
 
 /// The statements of a function.
 #[derive(Debug)]
@@ -169,7 +169,7 @@ fn wanted(world: &World<'_>, function: &UserFunction) -> Wanted {
         (Returns::One(typed) | Returns::Set(typed), []) => match typed.ty {
             Type::VOID => Wanted::Nothing,
             Type::RECORD => Wanted::Any,
-            ty => match kind::user(ty, &world.catalog).map(|user| &user.kind) {
+            ty => match world.catalog.user_type(ty).map(|user| &user.kind) {
                 Some(crate::catalog::UserTypeKind::Composite(fields)) => {
                     Wanted::Row(Arc::new(RecordShape { ty, fields: fields.clone() }))
                 }

@@ -14,7 +14,7 @@ use crate::types::{Datum, Type, kind};
 pub(crate) fn check_domain(world: &mut World<'_>, value: &Datum, domain: Type) -> Result<()> {
     let mut domains: Vec<Arc<UserType>> = Vec::new();
     let mut ty = domain;
-    while let Some(user) = kind::user(ty, &world.catalog)
+    while let Some(user) = world.catalog.user_type(ty)
         && let UserTypeKind::Domain { base, .. } = &user.kind
     {
         ty = base.ty;
@@ -67,7 +67,7 @@ impl World<'_> {
                     continue;
                 }
                 if !is_below(domain, column.typed.ty, &self.catalog) {
-                    let name = kind::user(domain, &self.catalog).map_or("", |user| &*user.name);
+                    let name = self.catalog.user_type(domain).map_or("", |user| &*user.name);
                     let message = format!(
                         "cannot alter type \"{name}\" because column \"{}.{}\" uses it",
                         relation.name, column.name
@@ -98,7 +98,7 @@ impl World<'_> {
 /// Whether a type is this domain, or a domain over it.
 fn is_below(domain: Type, mut ty: Type, catalog: &Catalog) -> bool {
     while ty != domain {
-        match kind::user(ty, catalog).map(|user| &user.kind) {
+        match catalog.user_type(ty).map(|user| &user.kind) {
             Some(UserTypeKind::Domain { base, .. }) => ty = base.ty,
             _ => return false,
         }

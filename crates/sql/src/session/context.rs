@@ -14,7 +14,7 @@ use crate::storage::World;
 use crate::storage::locks::{Asked, Duration, Mode, Resource};
 use crate::storage::versions::transaction_number;
 use crate::system::SystemTable;
-use crate::types::{Datum, Type, Typed};
+use crate::types::{self, Datum, Definitions, ObjectNames, Type, Typed};
 
 impl Context for World<'_> {
     fn open_rows(&mut self, table: Oid, access: AccessRange) -> Result<RowCursor> {
@@ -94,17 +94,27 @@ impl Context for World<'_> {
     }
 }
 
-impl Env for World<'_> {
+impl types::Env for World<'_> {
     fn settings(&self) -> &Settings {
         &self.session.settings
     }
 
-    fn catalog(&self) -> &Catalog {
-        &self.catalog
-    }
-
     fn transaction_time(&self) -> i64 {
         self.session.transaction.as_ref().map_or(self.session.statement_time, |transaction| transaction.began)
+    }
+
+    fn defined(&self) -> &dyn Definitions {
+        Env::catalog(self)
+    }
+
+    fn objects(&self) -> &dyn ObjectNames {
+        Env::catalog(self)
+    }
+}
+
+impl Env for World<'_> {
+    fn catalog(&self) -> &Catalog {
+        &self.catalog
     }
 
     fn statement_time(&self) -> i64 {

@@ -130,7 +130,7 @@ impl<'a> Names<'a> {
 
     /// The label of an enumeration at the front of a key.
     fn label<'b>(&self, bytes: &'b [u8], ty: Type, descending: bool) -> Option<(Datum, &'b [u8])> {
-        let UserTypeKind::Enum(labels) = &kind::user(ty, &self.world.db.catalog)?.kind else { return None };
+        let UserTypeKind::Enum(labels) = &self.world.db.catalog.user_type(ty)?.kind else { return None };
         labels.iter().find_map(|(_, order, label)| {
             let value = Datum::Enum(Arc::new(EnumLabel { ty, order: *order, label: label.to_string() }));
             let mut key = Vec::new();

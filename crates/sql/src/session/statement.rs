@@ -9,7 +9,6 @@ use crate::budget;
 use crate::cursor::Cursor;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::Run;
-use crate::functions::Env;
 use crate::ir::{Change, Output, Plan, Query};
 use crate::parse::statement::{Discard, Set, Statement, TableLock, TransactionMode};
 use crate::session::connection::Connection;
@@ -20,6 +19,7 @@ use crate::storage::World;
 use crate::storage::locks::{Duration, Mode, Resource, TableMode};
 use crate::storage::world::Catalogued;
 use crate::types::Datum;
+use crate::types::Env;
 
 /// Results of so many rows are handed out at once.
 const SHORT_RESULT_ROWS: usize = 500;

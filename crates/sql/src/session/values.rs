@@ -8,7 +8,7 @@ use crate::functions::{Env, Question, Settings};
 use crate::ir::Output;
 use crate::session::Format;
 use crate::session::connection::{Connection, SessionState};
-use crate::types::{Datum, Type, Typed, binary, kind, text};
+use crate::types::{self, Datum, Definitions, ObjectNames, Type, Typed, binary, kind, text};
 
 impl Connection {
     /// The type that the wire says a column has: clients know nothing of domains.
@@ -56,17 +56,27 @@ impl Quiet<'_> {
     }
 }
 
-impl Env for Quiet<'_> {
+impl types::Env for Quiet<'_> {
     fn settings(&self) -> &Settings {
         &self.session.settings
     }
 
-    fn catalog(&self) -> &Catalog {
-        &self.session.seen
-    }
-
     fn transaction_time(&self) -> i64 {
         self.session.transaction.as_ref().map_or_else(|| self.session.now(), |transaction| transaction.began)
+    }
+
+    fn defined(&self) -> &dyn Definitions {
+        Env::catalog(self)
+    }
+
+    fn objects(&self) -> &dyn ObjectNames {
+        Env::catalog(self)
+    }
+}
+
+impl Env for Quiet<'_> {
+    fn catalog(&self) -> &Catalog {
+        &self.session.seen
     }
 
     fn statement_time(&self) -> i64 {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::Env;
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::Env;
-use crate::types::numeric::Numeric;
-use crate::types::scalar::{float, integer, string};
-use crate::types::{Datum, Type, Typed, bits, datetime, json, reg};
+use crate::numeric::Numeric;
+use crate::scalar::{float, integer, string};
+use crate::{Datum, Type, Typed, bits, datetime, json, reg};
 
 /// The conversion of a value that is not NULL; `None` where there is none but through text. The target's modifier is applied
 /// afterwards.
@@ -129,17 +129,17 @@ fn from_text(text: &Arc<str>, from: Type, to: Type, env: &dyn Env) -> Option<Res
         Type::INT4 | Type::INT8 if from == Type::BIT => bits_to_integer(text, to).map(Datum::Int),
         Type::BIT | Type::VARBIT if matches!(from, Type::BIT | Type::VARBIT) => same(),
         Type::INET if from == Type::CIDR => {
-            let (address, bits) = crate::types::network::read(text)?;
-            Ok(Datum::text(crate::types::network::show(address, bits, false)))
+            let (address, bits) = crate::network::read(text)?;
+            Ok(Datum::text(crate::network::show(address, bits, false)))
         }
         Type::CIDR if from == Type::INET => {
-            let (address, bits) = crate::types::network::read(text)?;
-            Ok(Datum::text(crate::types::network::show(crate::types::network::masked(address, bits), bits, true)))
+            let (address, bits) = crate::network::read(text)?;
+            Ok(Datum::text(crate::network::show(crate::network::masked(address, bits), bits, true)))
         }
         // As text, an inet always shows its bits.
         Type::TEXT | Type::VARCHAR | Type::BPCHAR if from == Type::INET => {
-            let (address, bits) = crate::types::network::read(text)?;
-            Ok(Datum::text(crate::types::network::show(address, bits, true)))
+            let (address, bits) = crate::network::read(text)?;
+            Ok(Datum::text(crate::network::show(address, bits, true)))
         }
         _ => return None,
     })

@@ -8,10 +8,9 @@ pub mod table;
 
 use std::sync::Arc;
 
-use crate::catalog::Catalog;
+use crate::Env;
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::Env;
-use crate::types::{ArrayValue, Datum, RecordShape, Type, Typed, kind, names, text};
+use crate::{ArrayValue, Datum, Definitions, Form, RecordShape, Type, Typed, hstore, kind, names, text};
 
 /// Where a conversion may happen.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -25,7 +24,7 @@ pub enum CastContext {
 }
 
 /// The weakest reason for which a value of one type becomes one of the other; `None` if it never does.
-pub fn context(from: Type, to: Type, catalog: &Catalog) -> Option<CastContext> {
+pub fn context(from: Type, to: Type, catalog: &dyn Definitions) -> Option<CastContext> {
     if from == to || from == Type::UNKNOWN || to == Type::ANY {
         return Some(CastContext::Implicit);
     }
@@ -86,7 +85,7 @@ pub fn is_relabeling(from: Type, to: Type) -> bool {
     from == to || found.is_ok_and(|at| table::TABLE[at].3 == b'b')
 }
 
-fn is_row(ty: Type, catalog: &Catalog) -> bool {
+fn is_row(ty: Type, catalog: &dyn Definitions) -> bool {
     ty == Type::RECORD || kind::is_composite(ty, catalog)
 }
 
@@ -103,7 +102,7 @@ fn convert_value(value: Datum, from: Type, to: Typed, explicit: bool, env: &dyn 
     if value.is_null() {
         return Ok(value);
     }
-    let catalog = env.catalog();
+    let catalog = env.defined();
     let from = kind::base(from.into(), catalog).ty;
     let to = kind::base(to, catalog);
     if from == Type::UNKNOWN
@@ -122,10 +121,10 @@ fn convert_value(value: Datum, from: Type, to: Typed, explicit: bool, env: &dyn 
         return Ok(convert::integer_to_bits(*number, to.modifier));
     }
     if let (Datum::Text(pairs), Type::HSTORE, Type::JSON | Type::JSONB) = (&value, from, to.ty) {
-        return text::input(&crate::functions::extension::hstore_as_json(pairs)?, to, env);
+        return text::input(&hstore::as_json(pairs)?, to, env);
     }
     if let (Datum::Array(array), Type::TEXT_ARRAY, Type::HSTORE) = (&value, from, to.ty) {
-        return crate::functions::extension::hstore_of_array(array);
+        return hstore::of_array(array);
     }
     if let Some(converted) = convert::known(&value, from, to.ty, env) {
         return convert::constrain(converted?, to, explicit);
@@ -171,9 +170,9 @@ fn convert_array(array: &ArrayValue, element: Typed, explicit: bool, env: &dyn E
 
 /// A row to a composite type: field by field.
 fn convert_record(value: &Datum, to: Type, explicit: bool, env: &dyn Env) -> Result<Datum> {
-    let catalog = env.catalog();
+    let catalog = env.defined();
     let Datum::Record(record) = value else { return Err(cannot_cast(Type::RECORD, to, catalog)) };
-    let Some(crate::catalog::UserTypeKind::Composite(fields)) = kind::user(to, catalog).map(|user| &user.kind) else {
+    let Some(Form::Composite(fields)) = catalog.definition(to).map(|definition| definition.form) else {
         return Err(cannot_cast(record.shape.ty, to, catalog));
     };
     if fields.len() != record.fields.len() {
@@ -186,11 +185,11 @@ fn convert_record(value: &Datum, to: Type, explicit: bool, env: &dyn Env) -> Res
         let (_, from) = &record.shape.fields[at];
         values.push(convert_value(record.fields[at].clone(), from.ty, *typed, explicit, env)?);
     }
-    Ok(Datum::record(Arc::new(RecordShape { ty: to, fields: fields.clone() }), values))
+    Ok(Datum::record(Arc::new(RecordShape { ty: to, fields: fields.to_vec() }), values))
 }
 
 /// `42846`
-pub fn cannot_cast(from: Type, to: Type, catalog: &Catalog) -> SqlError {
+pub fn cannot_cast(from: Type, to: Type, catalog: &dyn Definitions) -> SqlError {
     SqlError::new(
         SqlState::CANNOT_COERCE,
         format!("cannot cast type {} to {}", names::display(from, catalog), names::display(to, catalog)),

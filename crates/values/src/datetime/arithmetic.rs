@@ -3,8 +3,8 @@
 use super::calendar::{self, Civil, DAY, SECOND, days_in_month, to_days};
 use super::read_interval::out_of_range as interval_out_of_range;
 use super::zone::{Place, Zone};
+use crate::Interval;
 use crate::error::{Result, SqlError, SqlState};
-use crate::types::Interval;
 
 /// The date or timestamp before all others, and after all others.
 fn is_infinite(micros: i64) -> bool {
@@ -12,12 +12,12 @@ fn is_infinite(micros: i64) -> bool {
 }
 
 /// `timestamp out of range`
-pub(crate) fn timestamp_out_of_range() -> SqlError {
+pub fn timestamp_out_of_range() -> SqlError {
     SqlError::new(SqlState::DATETIME_FIELD_OVERFLOW, "timestamp out of range")
 }
 
 /// `date out of range`
-pub(crate) fn date_out_of_range() -> SqlError {
+pub fn date_out_of_range() -> SqlError {
     SqlError::new(SqlState::DATETIME_FIELD_OVERFLOW, "date out of range")
 }
 

@@ -4,13 +4,13 @@ use super::arithmetic::{from_local, round_micros, timestamp_out_of_range, to_loc
 use super::calendar::{DAY, HOUR, MINUTE, SECOND};
 use super::make::timestamp_of_date;
 use super::zone;
+use crate::Env;
 use crate::error::Result;
-use crate::functions::Env;
-use crate::types::modifier::{fields, unpack_interval};
-use crate::types::{Datum, Interval, Type, Typed};
+use crate::modifier::{fields, unpack_interval};
+use crate::{Datum, Interval, Type, Typed};
 
 /// The conversion; `None` where there is none but through text.
-pub(crate) fn known(value: &Datum, from: Type, to: Type, env: &dyn Env) -> Option<Result<Datum>> {
+pub fn known(value: &Datum, from: Type, to: Type, env: &dyn Env) -> Option<Result<Datum>> {
     let zone = || zone::of_setting(&env.settings().time_zone);
     let instant = |local: i64| from_local(local, &zone()).map(Datum::Timestamp).ok_or_else(timestamp_out_of_range);
     Some(match (value, to) {
@@ -60,7 +60,7 @@ pub(super) fn current_offset(env: &dyn Env) -> i32 {
 }
 
 /// Obeys a modifier.
-pub(crate) fn constrain(value: Datum, to: Typed) -> Result<Datum> {
+pub fn constrain(value: Datum, to: Typed) -> Result<Datum> {
     Ok(match value {
         Datum::Time(micros) => Datum::Time(round_micros(micros, to.modifier)),
         Datum::TimeTz(micros, west) => Datum::TimeTz(round_micros(micros, to.modifier), west),

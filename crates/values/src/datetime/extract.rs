@@ -5,9 +5,9 @@ use super::calendar::{self, Civil, DAY, HOUR, MINUTE, SECOND, to_days};
 use super::read_interval::Unit;
 use super::units::Part;
 use super::zone::Zone;
+use crate::Interval;
 use crate::error::{Result, SqlError, SqlState};
-use crate::types::Interval;
-use crate::types::numeric::Numeric;
+use crate::numeric::Numeric;
 
 /// A point of which parts are asked.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 use super::arithmetic::{date_out_of_range, timestamp_out_of_range};
 use super::calendar::{self, DAY, HOUR, MINUTE, SECOND, days_in_month, to_days};
 use super::read_interval::out_of_range as interval_out_of_range;
+use crate::Interval;
 use crate::error::{Result, SqlError, SqlState};
-use crate::types::Interval;
 
 fn overflow(message: String) -> SqlError {
     SqlError::new(SqlState::DATETIME_FIELD_OVERFLOW, message)
@@ -36,7 +36,7 @@ pub fn make_time(hour: i64, minute: i64, second: f64) -> Result<i64> {
         && (hour < 24 || (minute == 0 && micros == 0.0));
     if !valid {
         let mut shown = String::new();
-        crate::types::scalar::float::general(&mut shown, second, 6);
+        crate::scalar::float::general(&mut shown, second, 6);
         let shown = if second < 10.0 { format!("0{shown}") } else { shown };
         return Err(overflow(format!("time field value out of range: {hour}:{minute:02}:{shown}")));
     }
@@ -81,7 +81,7 @@ pub fn timestamp_of_epoch(seconds: f64) -> Result<i64> {
     let exact = (micros.abs() < 9.3e18).then_some(micros as i128).and_then(calendar::in_range);
     exact.ok_or_else(|| {
         let mut shown = String::new();
-        crate::types::scalar::float::general(&mut shown, seconds, 6);
+        crate::scalar::float::general(&mut shown, seconds, 6);
         overflow(format!("timestamp out of range: \"{shown}\""))
     })
 }

@@ -20,9 +20,9 @@ use calendar::{DAY, SECOND};
 use read::{Bad, Moment, Want};
 use zone::Place;
 
+use crate::Env;
+use crate::Interval;
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::Env;
-use crate::types::Interval;
 
 pub use show::{show_date, show_iso_8601, show_iso_date, show_time, show_timestamp, show_timestamptz, show_timetz};
 pub use show_interval::show_interval;
@@ -113,14 +113,14 @@ pub fn parse_timestamptz(text: &str, modifier: i32, env: &dyn Env) -> Result<i64
 
 /// Reads an interval.
 pub fn parse_interval(text: &str, modifier: i32, env: &dyn Env) -> Result<Interval> {
-    let (wanted, _) = crate::types::modifier::unpack_interval(modifier);
+    let (wanted, _) = crate::modifier::unpack_interval(modifier);
     let sql_standard = env.settings().interval_style == "sql_standard";
     let interval = read_interval::read(text, wanted, sql_standard)?;
     Ok(cast::fit_interval(interval, modifier))
 }
 
 /// A date that came over the wire, if there is such a date.
-pub(crate) fn checked_date(days: i32) -> Result<i32> {
+pub fn checked_date(days: i32) -> Result<i32> {
     let infinite = days == i32::MAX || days == i32::MIN;
     match infinite || (calendar::FIRST_DATE..calendar::END_DATE).contains(&i64::from(days)) {
         true => Ok(days),
@@ -129,7 +129,7 @@ pub(crate) fn checked_date(days: i32) -> Result<i32> {
 }
 
 /// A time that came over the wire, if there is such a time.
-pub(crate) fn checked_time(micros: i64) -> Result<i64> {
+pub fn checked_time(micros: i64) -> Result<i64> {
     match (0..=DAY).contains(&micros) {
         true => Ok(micros),
         false => Err(SqlError::new(SqlState::DATETIME_FIELD_OVERFLOW, "time out of range")),
@@ -137,7 +137,7 @@ pub(crate) fn checked_time(micros: i64) -> Result<i64> {
 }
 
 /// An offset that came over the wire, if it is less than sixteen hours.
-pub(crate) fn checked_zone(west: i32) -> Result<i32> {
+pub fn checked_zone(west: i32) -> Result<i32> {
     match west.unsigned_abs() < 16 * 3600 {
         true => Ok(west),
         false => Err(SqlError::with_code("22009", "time zone displacement out of range")),
@@ -145,7 +145,7 @@ pub(crate) fn checked_zone(west: i32) -> Result<i32> {
 }
 
 /// A timestamp that came over the wire, if there is such a timestamp.
-pub(crate) fn checked_timestamp(micros: i64) -> Result<i64> {
+pub fn checked_timestamp(micros: i64) -> Result<i64> {
     let infinite = micros == i64::MAX || micros == i64::MIN;
     match infinite || calendar::in_range(micros.into()).is_some() {
         true => Ok(micros),

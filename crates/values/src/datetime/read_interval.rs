@@ -4,9 +4,9 @@ use super::calendar::{DAY, HOUR, MINUTE, SECOND};
 use super::read::{Bad, read_clock};
 use super::token::{self, Look};
 use super::words;
+use crate::Interval;
 use crate::error::{Result, SqlError, SqlState};
-use crate::types::Interval;
-use crate::types::modifier::fields;
+use crate::modifier::fields;
 
 /// The units that a number can have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -286,6 +286,6 @@ fn checked(sum: i32, whole: i64, scale: i64) -> Result<i32, Bad> {
 }
 
 /// `interval out of range`
-pub(crate) fn out_of_range() -> SqlError {
+pub fn out_of_range() -> SqlError {
     SqlError::new(SqlState::DATETIME_FIELD_OVERFLOW, "interval out of range")
 }

@@ -2,7 +2,7 @@
 
 use super::read::Bad;
 use super::read_interval::{Number, Sum, Unit};
-use crate::types::Interval;
+use crate::Interval;
 
 pub(super) fn read(text: &str) -> Result<Interval, Bad> {
     let mut rest = text.strip_prefix('P').filter(|rest| !rest.is_empty()).ok_or(Bad::Format)?;

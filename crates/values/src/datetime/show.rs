@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::calendar::{self, Civil, DAY, SECOND};
 use super::zone;
-use crate::functions::Env;
+use crate::Env;
 
 /// How dates look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

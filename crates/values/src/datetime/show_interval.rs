@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::calendar::clock;
 use super::show::push_fraction;
-use crate::functions::Env;
-use crate::types::Interval;
+use crate::Env;
+use crate::Interval;
 
 /// Shows an interval.
 pub fn show_interval(out: &mut String, interval: &Interval, env: &dyn Env) {

@@ -11,15 +11,15 @@ mod show;
 use std::sync::Arc;
 
 use crate::error::{Result, SqlError, SqlState};
+use crate::numeric::Numeric;
+use crate::scalar::integer;
 use crate::sort::sort_by;
-use crate::types::numeric::Numeric;
-use crate::types::scalar::integer;
-use crate::types::{Datum, Type};
+use crate::{Datum, Type};
 
 pub use show::quote;
 
 /// How deep values may be nested: deeper ones would exhaust the stack.
-pub(crate) const MAX_DEPTH: usize = 1024;
+pub const MAX_DEPTH: usize = 1024;
 
 /// What it takes to read or write a value, in units of [`crate::budget`], beside its bytes.
 const VALUE_WORK: usize = 20;
@@ -57,7 +57,7 @@ impl Json {
     }
 
     /// Whether it is nested no deeper than so many levels.
-    pub(crate) fn is_within(&self, levels: usize) -> bool {
+    pub fn is_within(&self, levels: usize) -> bool {
         match self {
             Json::Array(items) => levels > 0 && items.iter().all(|item| item.is_within(levels - 1)),
             Json::Object(entries) => levels > 0 && entries.iter().all(|(_, value)| value.is_within(levels - 1)),
@@ -66,7 +66,7 @@ impl Json {
     }
 
     /// Whether it has more than so many parts, or a long text; it looks no further than that.
-    pub(crate) fn is_large(&self, most: usize) -> bool {
+    pub fn is_large(&self, most: usize) -> bool {
         fn goes_on(json: &Json, left: &mut usize) -> bool {
             let Some(rest) = left.checked_sub(1) else { return false };
             *left = rest;
@@ -142,7 +142,7 @@ impl Json {
 }
 
 /// Conversions of a jsonb to other types; `None` where there is none but through text.
-pub(crate) fn cast(json: &Json, to: Type) -> Option<Result<Datum>> {
+pub fn cast(json: &Json, to: Type) -> Option<Result<Datum>> {
     let wrong = |wanted: &str| {
         let kind = match json {
             Json::Null => "null",

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 
 use super::Json;
-use crate::types::encode::{encode_bytes, encode_numeric};
+use crate::encode::{encode_bytes, encode_numeric};
 
 impl Ord for Json {
     fn cmp(&self, other: &Json) -> Ordering {
@@ -69,7 +69,7 @@ impl Json {
     }
 
     /// Adds bytes that compare as values do.
-    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+    pub fn encode(&self, out: &mut Vec<u8>) {
         if self.is_empty_array() {
             return out.push(0);
         }

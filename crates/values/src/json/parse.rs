@@ -3,7 +3,7 @@
 use super::{Json, MAX_DEPTH, VALUE_WORK};
 use crate::budget;
 use crate::error::{Result, SqlError, SqlState};
-use crate::types::numeric::Numeric;
+use crate::numeric::Numeric;
 
 pub(super) fn parse(text: &str) -> Result<Json> {
     let mut parser = Parser::new(text);

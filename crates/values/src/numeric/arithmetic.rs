@@ -195,6 +195,6 @@ fn quotient_scale(dividend: &Decimal, divisor: &Decimal) -> usize {
     scale.clamp(0, MAX_DISPLAY_SCALE) as usize
 }
 
-pub(crate) fn division_by_zero() -> SqlError {
+pub fn division_by_zero() -> SqlError {
     SqlError::new(SqlState::DIVISION_BY_ZERO, "division by zero")
 }

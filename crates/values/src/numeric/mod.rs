@@ -19,7 +19,7 @@ use crate::error::{Result, SqlError, SqlState};
 use integer::Integer;
 
 pub use text::modifier;
-pub(crate) use text::unpack;
+pub use text::unpack;
 
 /// Most digits after the point that a value can have.
 const MAX_SCALE: usize = 0x3FFF;
@@ -141,12 +141,12 @@ impl Numeric {
     }
 
     /// Whether arithmetic with it possibly takes long.
-    pub(crate) fn is_large(&self) -> bool {
+    pub fn is_large(&self) -> bool {
         self.weight() > 512
     }
 
     /// About how many bytes of memory it takes.
-    pub(crate) fn weight(&self) -> usize {
+    pub fn weight(&self) -> usize {
         match &self.0 {
             Repr::Finite(Decimal { coefficient: Integer::Big { magnitude, .. }, .. }) => 16 + magnitude.weight(),
             _ => 16,
@@ -180,7 +180,7 @@ impl Numeric {
 
     /// What determines order and equality: the sign, the exponent of the first digit, and the digits without the zeros at
     /// the end. `None` if it is not finite.
-    pub(crate) fn scientific(&self) -> Option<(bool, i64, String)> {
+    pub fn scientific(&self) -> Option<(bool, i64, String)> {
         let Repr::Finite(decimal) = &self.0 else { return None };
         let mut digits = decimal.coefficient.digits();
         let exponent = digits.len() as i64 - decimal.scale as i64;

@@ -68,7 +68,7 @@ pub fn modifier(precision: i64, scale: i64) -> Result<i32> {
 }
 
 /// Precision and scale of a modifier.
-pub(crate) fn unpack(modifier: i32) -> Option<(i32, i64)> {
+pub fn unpack(modifier: i32) -> Option<(i32, i64)> {
     let packed = modifier.checked_sub(4).filter(|packed| *packed >= 0)?;
     // The scale has eleven bits, the highest of which is its sign.
     Some((packed >> 16 & 0xFFFF, i64::from((packed & 0x7FF) ^ 0x400) - 0x400))

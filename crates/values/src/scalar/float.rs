@@ -136,7 +136,7 @@ fn is_halfway(value: f64, digits: &str, width: Width) -> bool {
 }
 
 /// As C's `%.*g` shows it.
-pub(crate) fn general(out: &mut String, value: f64, digits: i32) {
+pub fn general(out: &mut String, value: f64, digits: i32) {
     if !value.is_finite() {
         out.push_str(if value.is_nan() { "NaN" } else { ["Infinity", "-Infinity"][usize::from(value < 0.0)] });
         return;

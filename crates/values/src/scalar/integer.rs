@@ -1,8 +1,8 @@
 //! Integers as text.
 
 use super::{invalid_syntax, trim};
+use crate::Type;
 use crate::error::{Result, SqlError, SqlState};
-use crate::types::Type;
 
 /// The least and the largest value of an integer type, and its SQL name.
 pub fn range(ty: Type) -> (i64, i64, &'static str) {

@@ -9,7 +9,7 @@ pub mod uuid;
 use crate::error::{Result, SqlError, SqlState};
 
 /// `invalid input syntax for type …`
-pub(crate) fn invalid_syntax(type_name: &str, text: &str) -> SqlError {
+pub fn invalid_syntax(type_name: &str, text: &str) -> SqlError {
     SqlError::new(
         SqlState::INVALID_TEXT_REPRESENTATION,
         format!("invalid input syntax for type {type_name}: \"{text}\""),
@@ -17,7 +17,7 @@ pub(crate) fn invalid_syntax(type_name: &str, text: &str) -> SqlError {
 }
 
 /// Without the spaces that C's `isspace` knows at both ends.
-pub(crate) fn trim(text: &str) -> &str {
+pub fn trim(text: &str) -> &str {
     text.trim_matches([' ', '\t', '\n', '\r', '\x0b', '\x0c'])
 }
 

@@ -1,9 +1,9 @@
 //! Nothing that a client sends makes reading a value panic.
 
 use super::World;
-use crate::types::datetime::format;
-use crate::types::json::path::Path;
-use crate::types::{Type, Typed, binary, builtin, names, text};
+use crate::datetime::format;
+use crate::json::path::Path;
+use crate::{Type, Typed, binary, builtin, names, text};
 
 /// A small generator of our own, so that a failure comes back in every run.
 struct Random(u64);
@@ -108,7 +108,7 @@ fn no_bytes_make_receiving_panic() {
         if let Ok(value) = binary::input(&bytes, ty.into(), &world) {
             let _ = text::output(&value, ty, &world);
             let mut key = Vec::new();
-            crate::types::encode::encode(&mut key, &value, ty, false, false);
+            crate::encode::encode(&mut key, &value, ty, false, false);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::{World, literal};
-use crate::types::{Datum, Typed, compare, encode, names};
+use crate::{Datum, Typed, compare, encode, names};
 
 /// Values of a type, in PostgreSQL's order; equal ones are side by side with ` = `.
 static ORDERED: &[(&str, &[&str])] = &[
@@ -125,7 +125,7 @@ fn keys_and_comparisons_have_the_order_of_values() {
 
 #[test]
 fn nulls_are_first_or_last_whatever_the_direction() {
-    let typed = Typed { ty: crate::types::Type::INT4, modifier: -1 };
+    let typed = Typed { ty: crate::Type::INT4, modifier: -1 };
     for descending in [false, true] {
         let value = |nulls_first| key(&Datum::Int(i64::MIN), typed, descending, nulls_first);
         let null = |nulls_first| key(&Datum::Null, typed, descending, nulls_first);

@@ -1,14 +1,14 @@
 //! What the sections `[op …]` call.
 
 use super::{World, show};
+use crate::datetime::extract::{Source, extract, trunc_interval, trunc_timestamp, trunc_timestamptz};
+use crate::datetime::{arithmetic, format, zone};
 use crate::error::{Result, SqlError};
-use crate::types::datetime::extract::{Source, extract, trunc_interval, trunc_timestamp, trunc_timestamptz};
-use crate::types::datetime::{arithmetic, format, zone};
-use crate::types::json::path::Path;
-use crate::types::json::path::run::Run;
-use crate::types::json::{Json, raw};
-use crate::types::numeric::Numeric;
-use crate::types::{Datum, Interval, Type, Typed, compare};
+use crate::json::path::Path;
+use crate::json::path::run::Run;
+use crate::json::{Json, raw};
+use crate::numeric::Numeric;
+use crate::{Datum, Interval, Type, Typed, compare};
 
 pub(super) fn call(name: &str, args: &[Datum], types: &[Typed], world: &World) -> Result<String> {
     let number = |at: usize| match &args[at] {

@@ -2,7 +2,7 @@
 
 use super::{World, show};
 use crate::error::Result;
-use crate::types::{Datum, Type, Typed, binary};
+use crate::{Datum, Type, Typed, binary};
 
 /// The wire form in hex, after it was read back and was the same value.
 pub(super) fn there_and_back(value: &Datum, typed: Typed, world: &World) -> Result<String> {

@@ -17,7 +17,7 @@ use crate::bind::scope::{Columns, Item};
 use crate::catalog::{Column, Generation, Oid, Relation, RelationKind, Table, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Change, DefaultOf, Expr, ExprKind, Returning, current};
-use crate::types::{Datum, kind};
+use crate::types::Datum;
 
 use view::Doing;
 pub(super) use view::Through;
@@ -128,7 +128,7 @@ impl<'a> Binder<'a> {
         }
         let default = match &column.default {
             Some(default) => default,
-            None => match kind::user(column.typed.ty, self.catalog).map(|user| &user.kind) {
+            None => match self.catalog.user_type(column.typed.ty).map(|user| &user.kind) {
                 Some(UserTypeKind::Domain { default: Some(default), .. }) => default,
                 // It may not like NULL.
                 Some(UserTypeKind::Domain { .. }) => {

@@ -14,7 +14,7 @@ use crate::catalog::PUBLIC;
 use crate::error::{Result, SqlError};
 use crate::ir::print;
 use crate::parse;
-use world::World;
+pub(crate) use world::World;
 
 /// Binds a statement against the test schema, with parameters of unknown types.
 fn bind(sql: &str, world: &World) -> Result<String> {

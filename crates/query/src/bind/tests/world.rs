@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::catalog::*;
 use crate::error::Result;
 use crate::functions::{Env, Question, Settings};
-use crate::types::{Datum, Type, Typed};
+use crate::types::{self, Datum, Definitions, ObjectNames, Type, Typed};
 
 pub(crate) struct World {
     pub catalog: Catalog,
@@ -140,17 +140,27 @@ fn view(catalog: &mut Catalog, oid: Oid, name: &str, sql: &str) {
     catalog.put_relation(Relation { oid, schema: PUBLIC, name: name.into(), kind: RelationKind::View(view) });
 }
 
-impl Env for World {
+impl types::Env for World {
     fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    fn catalog(&self) -> &Catalog {
-        &self.catalog
-    }
-
     fn transaction_time(&self) -> i64 {
         0
+    }
+
+    fn defined(&self) -> &dyn Definitions {
+        Env::catalog(self)
+    }
+
+    fn objects(&self) -> &dyn ObjectNames {
+        Env::catalog(self)
+    }
+}
+
+impl Env for World {
+    fn catalog(&self) -> &Catalog {
+        &self.catalog
     }
 
     fn statement_time(&self) -> i64 {

@@ -215,7 +215,7 @@ pub fn check_domains(cx: &mut dyn Context, value: &Datum, ty: Type) -> Result<()
             }
         }
         Datum::Record(record) => {
-            let fields = match kind::user(base, cx.catalog()).map(|user| &user.kind) {
+            let fields = match cx.catalog().user_type(base).map(|user| &user.kind) {
                 Some(UserTypeKind::Composite(fields)) => fields.clone(),
                 _ => Vec::new(),
             };

@@ -8,7 +8,7 @@ use crate::error::{Result, SqlError};
 use crate::exec::{AccessRange, Context, LockOutcome, RowCursor, RowRef, Run};
 use crate::functions::{Env, Question, Settings};
 use crate::ir::{Change, LockStrength, LockWait, SystemColumn};
-use crate::types::Datum;
+use crate::types::{self, Datum, Definitions, ObjectNames};
 
 /// Tables by number; rows are lists of values. Names in the log: table `t1`, its row `t1[0]`, its cell `t1[0].1`.
 #[derive(Default)]
@@ -131,17 +131,27 @@ impl Context for Fake {
     }
 }
 
-impl Env for Fake {
+impl types::Env for Fake {
     fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    fn catalog(&self) -> &Catalog {
-        &self.catalog
-    }
-
     fn transaction_time(&self) -> i64 {
         0
+    }
+
+    fn defined(&self) -> &dyn Definitions {
+        Env::catalog(self)
+    }
+
+    fn objects(&self) -> &dyn ObjectNames {
+        Env::catalog(self)
+    }
+}
+
+impl Env for Fake {
+    fn catalog(&self) -> &Catalog {
+        &self.catalog
     }
 
     fn statement_time(&self) -> i64 {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::error::{Result, SqlError, SqlState};
+use crate::error::Result;
 use crate::functions::args::Args;
 use crate::functions::comparison::{equal, not_equal};
 use crate::functions::define::{f, set, table};
 use crate::functions::{Env, Function, Site};
-use crate::types::hstore::Pairs;
+use crate::types::hstore::{Pairs, array_error, as_json, as_text, null_key, of_array};
 use crate::types::json::Json;
 use crate::types::{ArrayValue, Datum, Type as T};
 
@@ -85,40 +85,11 @@ fn texts<'a>(items: impl Iterator<Item = Option<&'a str>>) -> Datum {
     Datum::array(T::TEXT, items.map(nullable).collect())
 }
 
-fn as_text(item: &Datum) -> Option<&str> {
-    if let Datum::Text(text) = item { Some(text) } else { None }
-}
-
-fn null_key() -> SqlError {
-    SqlError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "null value not allowed for hstore key")
-}
-
-fn array_error(message: &str) -> SqlError {
-    SqlError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, message)
-}
-
 /// A NULL key makes NULL.
 fn of_pair(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     let Some(key) = as_text(args.at(0)) else { return Ok(Datum::Null) };
     let mut pairs = Pairs::default();
     pairs.put(key, as_text(args.at(1)).map(str::to_owned));
-    shown(&pairs)
-}
-
-/// Keys and values in turn, or a matrix with two columns.
-pub(crate) fn of_array(array: &ArrayValue) -> Result<Datum> {
-    match array.dimensions.as_slice() {
-        [] | [_] if array.items.len() % 2 == 1 => return Err(array_error("array must have even number of elements")),
-        [] | [_] | [_, (2, _)] => {}
-        [_, _] => return Err(array_error("array must have two columns")),
-        _ => return Err(array_error("wrong number of array subscripts")),
-    }
-    let mut pairs = Pairs::default();
-    // Of a key that is there twice the first counts.
-    for pair in array.items.chunks(2).rev() {
-        let key = as_text(&pair[0]).ok_or_else(null_key)?;
-        pairs.put(key, pair.get(1).and_then(as_text).map(str::to_owned));
-    }
     shown(&pairs)
 }
 
@@ -222,18 +193,6 @@ fn to_array(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
 
 fn to_matrix(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
     let pairs = pairs(args, 0)?;
-    let dimensions = if pairs.len() == 0 { Vec::new() } else { vec![(pairs.len(), 1), (2, 1)] };
+    let dimensions = if pairs.is_empty() { Vec::new() } else { vec![(pairs.len(), 1), (2, 1)] };
     Ok(Datum::Array(Arc::new(ArrayValue { element: T::TEXT, dimensions, items: flat(&pairs) })))
-}
-
-/// An object whose values are texts.
-pub(crate) fn as_json(text: &str) -> Result<String> {
-    let quoted = |text: &str| {
-        let mut out = String::new();
-        crate::types::json::quote(&mut out, text);
-        out
-    };
-    let pair =
-        |(key, value): (&str, Option<&str>)| format!("{}: {}", quoted(key), value.map_or("null".to_owned(), &quoted));
-    Ok(format!("{{{}}}", Pairs::parse(text)?.iter().map(pair).collect::<Vec<_>>().join(", ")))
 }

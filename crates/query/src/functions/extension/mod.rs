@@ -12,8 +12,6 @@ mod trigram;
 mod unaccent;
 mod uuid;
 
-pub(crate) use hstore::{as_json as hstore_as_json, of_array as hstore_of_array};
-
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;

@@ -145,7 +145,7 @@ fn target(args: &[Datum], site: &Site<'_>, name: &str, env: &dyn Env) -> Result<
 }
 
 fn shape_of(ty: T, env: &dyn Env) -> Option<Arc<RecordShape>> {
-    let user = kind::user(kind::base(ty.into(), env.catalog()).ty, env.catalog())?;
+    let user = env.catalog().user_type(kind::base(ty.into(), env.catalog()).ty)?;
     match &user.kind {
         UserTypeKind::Composite(fields) => Some(Arc::new(RecordShape { ty: user.ty, fields: fields.clone() })),
         _ => None,

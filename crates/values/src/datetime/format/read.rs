@@ -2,11 +2,11 @@
 
 use super::resolve::{Read, invalid};
 use super::template::{self, Field, MONTHS, Piece, ROMAN, WEEKDAYS};
+use crate::Env;
+use crate::datetime::arithmetic::{round_micros, timestamp_out_of_range};
+use crate::datetime::calendar::{self, SECOND};
+use crate::datetime::zone;
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::Env;
-use crate::types::datetime::arithmetic::{round_micros, timestamp_out_of_range};
-use crate::types::datetime::calendar::{self, SECOND};
-use crate::types::datetime::zone;
 
 /// `to_timestamp(text, template)`: an instant; without a zone in the text, the connection's.
 pub fn to_timestamp(text: &str, template: &str, env: &dyn Env) -> Result<i64> {

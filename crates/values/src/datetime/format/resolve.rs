@@ -1,7 +1,7 @@
 //! The fields of a text → the point in time that they describe.
 
+use crate::datetime::calendar::{self, Civil, SECOND, days_in_month, to_days};
 use crate::error::{Result, SqlError, SqlState};
-use crate::types::datetime::calendar::{self, Civil, SECOND, days_in_month, to_days};
 
 /// What the fields of a text are; a field that is not there is zero.
 #[derive(Clone, Debug, Default)]

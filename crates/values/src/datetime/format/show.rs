@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::template::{self, Case, Field, MONTHS, Piece, ROMAN, WEEKDAYS};
+use crate::Interval;
+use crate::datetime::calendar::{self, Civil, clock};
 use crate::error::{Result, SqlError, SqlState};
-use crate::types::Interval;
-use crate::types::datetime::calendar::{self, Civil, clock};
 
 /// What is shown: a point in time, or a span.
 struct Shown<'a> {

@@ -1,13 +1,13 @@
 //! Times of day, fractions of seconds and offsets from UTC.
 
 use super::Bad;
-use crate::types::datetime::calendar::{Civil, HOUR, MINUTE, SECOND};
+use crate::datetime::calendar::{Civil, HOUR, MINUTE, SECOND};
 
 /// Offsets are less than sixteen hours.
 const MAX_OFFSET_HOURS: i64 = 15;
 
 /// `.25` → microseconds, rounded.
-pub(in crate::types::datetime) fn read_fraction(text: &str) -> Result<i64, Bad> {
+pub(in crate::datetime) fn read_fraction(text: &str) -> Result<i64, Bad> {
     let digits = text.strip_prefix('.').ok_or(Bad::Format)?;
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Bad::Format);
@@ -20,7 +20,7 @@ pub(in crate::types::datetime) fn read_fraction(text: &str) -> Result<i64, Bad> 
 }
 
 /// `hh:mm[:ss[.ffffff]]`; a fraction may follow the minutes if those are seconds (`mm:ss.fff`), as in intervals.
-pub(in crate::types::datetime) fn read_clock(text: &str) -> Result<(i64, i64, i64, i64), Bad> {
+pub(in crate::datetime) fn read_clock(text: &str) -> Result<(i64, i64, i64, i64), Bad> {
     let (clock, micros) = match text.find('.') {
         Some(at) => (&text[..at], read_fraction(&text[at..])?),
         None => (text, 0),
@@ -41,7 +41,7 @@ pub(in crate::types::datetime) fn read_clock(text: &str) -> Result<(i64, i64, i6
 }
 
 /// `+hh[:mm[:ss]]`, `-hhmm`: seconds east of UTC.
-pub(in crate::types::datetime) fn read_offset(text: &str) -> Result<i32, Bad> {
+pub(in crate::datetime) fn read_offset(text: &str) -> Result<i32, Bad> {
     let (sign, digits) = match text.split_at_checked(1) {
         Some(("+", digits)) => (1, digits),
         Some(("-", digits)) => (-1, digits),
@@ -66,6 +66,6 @@ pub(in crate::types::datetime) fn read_offset(text: &str) -> Result<i32, Bad> {
 }
 
 /// Microseconds since midnight, seconds of 60 and hours of 24 included.
-pub(in crate::types::datetime) fn time_of(civil: &Civil) -> i64 {
+pub(in crate::datetime) fn time_of(civil: &Civil) -> i64 {
     civil.hour * HOUR + civil.minute * MINUTE + civil.second * SECOND + civil.micros
 }

@@ -1,10 +1,10 @@
 //! The fields of a text that are dates, or digits that may be anything.
 
 use super::{Bad, Order, Reader, Want, read_fraction, read_offset, seen};
-use crate::types::datetime::calendar::{self, Civil, DAY};
-use crate::types::datetime::token::{Field, Look};
-use crate::types::datetime::words::{self, Word};
-use crate::types::datetime::zone::{self, Place};
+use crate::datetime::calendar::{self, Civil, DAY};
+use crate::datetime::token::{Field, Look};
+use crate::datetime::words::{self, Word};
+use crate::datetime::zone::{self, Place};
 
 impl Reader<'_> {
     pub(super) fn date_field(&mut self, text: &str, at: usize, fields: &[Field]) -> Result<(), Bad> {

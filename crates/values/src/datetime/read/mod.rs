@@ -11,8 +11,8 @@ use super::calendar::Civil;
 use super::token::{self, Field, Look};
 use super::words::{self, Word};
 use super::zone::Place;
+use crate::Env;
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::Env;
 
 pub(super) use clock::{read_clock, time_of};
 use clock::{read_fraction, read_offset};

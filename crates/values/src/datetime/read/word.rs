@@ -1,10 +1,10 @@
 //! The fields of a text that are words: months, zones, `today`, `infinity`.
 
 use super::{Bad, Moment, Reader, Want, seen};
-use crate::types::datetime::calendar::{self, Civil, DAY, SECOND};
-use crate::types::datetime::token::{Field, Look};
-use crate::types::datetime::words::{self, Word};
-use crate::types::datetime::zone::{self, Place};
+use crate::datetime::calendar::{self, Civil, DAY, SECOND};
+use crate::datetime::token::{Field, Look};
+use crate::datetime::words::{self, Word};
+use crate::datetime::zone::{self, Place};
 
 impl Reader<'_> {
     pub(super) fn word(&mut self, text: &str, at: usize, fields: &[Field]) -> Result<(), Bad> {

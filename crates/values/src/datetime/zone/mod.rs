@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::error::{Result, SqlError, SqlState};
 
 /// Seconds from 1970 to 2000.
-pub(crate) const UNIX_EPOCH: i64 = 946_684_800;
+pub const UNIX_EPOCH: i64 = 946_684_800;
 const DAY: i64 = 86_400;
 
 /// A time zone.

@@ -1,7 +1,7 @@
 //! Rules of zones as POSIX writes them: `EST5EDT,M3.2.0,M11.1.0`.
 
 use super::Kind;
-use crate::types::datetime::calendar;
+use crate::datetime::calendar;
 
 /// When clocks change if a rule has daylight saving time but does not say.
 const DEFAULT_CHANGES: &str = ",M3.2.0,M11.1.0";

@@ -8,7 +8,7 @@ pub mod run;
 use std::fmt;
 
 use crate::error::Result;
-use crate::types::json::{Json, quote};
+use crate::json::{Json, quote};
 
 /// A path.
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 
 use super::{Arithmetic, Compare, Expr, Method, Path, Step};
 use crate::error::{Result, SqlError, SqlState};
-use crate::types::json::Json;
-use crate::types::numeric::Numeric;
+use crate::json::Json;
+use crate::numeric::Numeric;
 
 /// How deep expressions may be nested.
 const MAX_DEPTH: usize = 200;

@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 use super::{Arithmetic, Compare, Expr, Method, Path, Step};
 use crate::budget;
 use crate::error::{Result, SqlError, SqlState};
-use crate::types::json::Json;
-use crate::types::numeric::Numeric;
+use crate::json::Json;
+use crate::numeric::Numeric;
 
 /// Whether a text matches a regular expression with flags (`i`, `s`, `m`, `x`, `q`).
 pub type Matches<'a> = &'a dyn Fn(&str, &str, &str) -> Result<bool>;

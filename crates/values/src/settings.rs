@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::parse::statement::Isolation;
+use skew_syntax::parse::statement::Isolation;
 
 /// The settings that change what values look like and where names are found.
 #[derive(Clone, Debug)]
