@@ -305,6 +305,19 @@ impl Engine {
         }
     }
 
+    /// The row of the key was gone, so that the lock on it, the last one of this key, is not kept: another transaction may
+    /// make the row again.
+    pub(crate) fn let_go(&mut self, txn: Txn, key: u32) {
+        let running = self.running_mut(txn);
+        if let Some(at) = running.held.iter().rposition(|(known, ..)| *known == key) {
+            running.held.remove(at);
+        }
+        let statement = running.statement;
+        let is_it = |read: &&mut Read| read.statement == statement && read.key == key && read.own_row == OwnRow::Absent;
+        let first = running.first_read;
+        running.reads[first..].iter_mut().filter(is_it).for_each(|read| read.own_row = OwnRow::Gone);
+    }
+
     /// Where the transaction looks at one state, who has written the key last is in it.
     pub(crate) fn see_last(&mut self, txn: Txn, key: u32) {
         let Some(last) = self.versions.list(key).last() else { return };
@@ -322,12 +335,13 @@ impl Engine {
 
     /// At `mvrc`: nobody has overwritten a row that it read under its lock, or holds and writes. Only transactions of other
     /// levels, which take no locks, can have. A row that was gone is not kept: one that is made in its place is no conflict,
-    /// as long as the statement has not seen it elsewhere.
+    /// as long as the statement has not seen it elsewhere. A later statement of the reader may change the new row: it
+    /// locks that row then.
     ///
     /// ```text
-    /// T1  UPDATE … WHERE id = 1   waits for T2                  finds no row              commits
-    /// T2  DELETE … WHERE id = 1                      commits
-    /// T3                                                          INSERT id 1, commits
+    /// T1  UPDATE … WHERE id = 1   waits for T2      finds no row                        DELETE … WHERE id = 1, commits
+    /// T2  DELETE … WHERE id = 1            commits
+    /// T3                                                         INSERT id 1, commits
     /// ```
     fn rows_are_last(&self, txn: Txn) -> bool {
         let running = self.running(txn);
@@ -340,7 +354,11 @@ impl Engine {
         let mut held = running.held.iter().filter(|(key, ..)| running.last_write(*key).is_some());
         rows.all(|read| {
             let overwritten = self.overwriting(read);
-            let is_gone = read.own_row == OwnRow::Absent && running.last_write(read.key).is_none();
+            let is_gone = match read.own_row {
+                OwnRow::Gone => true,
+                OwnRow::Absent => running.last_write(read.key).is_none(),
+                OwnRow::No | OwnRow::Yes => false,
+            };
             let mut beside = own_rows().filter(|other| other.statement == read.statement);
             overwritten == Position::NEVER || is_gone && beside.all(|other| position(other.source) < overwritten)
         }) && held.all(|&(key, last, _)| self.last_position(key) <= last)

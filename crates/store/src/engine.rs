@@ -55,8 +55,10 @@ const FEW_SESSIONS: usize = 64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OwnRow {
     Yes,
-    /// It was, and has found nothing there: the row is gone, and its lock keeps nobody from making another one.
+    /// It was, and has found nothing there: the row is gone, and its lock keeps no other transaction from making another.
     Absent,
+    /// The same, and the caller has given the lock back: a later statement that writes the new row has locked that one.
+    Gone,
     No,
 }
 

@@ -69,6 +69,14 @@ impl<V: Clone> Store<V> {
         Ok(())
     }
 
+    /// The row of the key was gone when the caller had locked it, and the lock is given back: what [`Store::hold`] has noted
+    /// about it is forgotten.
+    pub fn let_go(&mut self, txn: TxnId, key: Key) -> Result<(), Error> {
+        self.must_be_open(txn)?;
+        self.engine.let_go(txn.0, key.0);
+        Ok(())
+    }
+
     /// The transaction sees who has written the key last, without reading it: [`Store::may_read_latest`] says whether it
     /// can. Where statements look at states of their own this says nothing.
     pub fn see_latest(&mut self, txn: TxnId, key: Key) -> Result<(), Error> {
@@ -172,7 +180,7 @@ impl<V: Clone> Store<V> {
         self.engine.read(txn, key, source, own_row);
         let op = |at: u32| Op::new(action, key, value.clone(), at).with(own_row, freshness);
         match own_row {
-            OwnRow::Yes | OwnRow::Absent => self.log_op(txn, op),
+            OwnRow::Yes | OwnRow::Absent | OwnRow::Gone => self.log_op(txn, op),
             OwnRow::No => self.log_look(txn, op),
         }
         self.record_mut(txn).reads += 1;

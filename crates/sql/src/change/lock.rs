@@ -148,7 +148,7 @@ impl World<'_> {
         let keys = self.keys_of(row)?;
         self.hold(&keys, strength)?;
         let mut seen = Vec::new();
-        for key in keys.into_iter().chain(self.found_by.remove(&row.key)) {
+        for key in keys.iter().copied().chain(self.found_by.remove(&row.key)) {
             if self.provisional.get(&key) == Some(&Provisional::Sought) {
                 seen.push((key, self.withdraw(key)?));
             } else if let Some(value) = self.cells.get(&key) {
@@ -157,6 +157,7 @@ impl World<'_> {
         }
         let newest = row.newest();
         if self.read(row.key, newest)?.is_none() {
+            self.let_go(&keys)?;
             return Ok(LockOutcome::Gone);
         }
         for (key, seen) in seen {
@@ -173,6 +174,12 @@ impl World<'_> {
         let txn = self.txn()?;
         let lock = RowLock { kind: strength as usize, excludes: ROW_CONFLICTS[strength as usize] };
         keys.iter().try_for_each(|key| self.db.store.hold(txn, Key(*key), lock).map_err(|error| store_error(&error)))
+    }
+
+    /// The row of these keys was gone when it was locked, and the lock is not kept.
+    fn let_go(&mut self, keys: &[u32]) -> Result<()> {
+        let txn = self.txn()?;
+        keys.iter().try_for_each(|key| self.db.store.let_go(txn, Key(*key)).map_err(|error| store_error(&error)))
     }
 
     /// Where all statements look from one snapshot, a row that has changed since cannot be locked.
