@@ -5,8 +5,9 @@
 //! executed it therefore stops at a gate for a few milliseconds, until the others that are at work are at the gate too or
 //! have finished; then one of them is picked, from the seed. A client that waits for a lock is not waited for. A client
 //! that is alone at work goes at once, except that at times it lingers before a transaction, in case another one of those
-//! that are connected is about to begin one; a client that is alone in the database never waits. Who has just connected is
-//! waited for longer.
+//! that are connected is about to begin one; a client that is alone in the database never waits. A client that has just
+//! connected is waited for longer, and one whose transaction has just ended is waited for at times: most begin the next
+//! one at once, and a transaction that was held before can be held until that one has ended, too.
 //!
 //! How the next one is picked changes whenever everybody has come to rest: at random, or by priorities that change at
 //! random moments (PCT, Burckhardt et al. 2010, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs").
@@ -123,6 +124,8 @@ struct State {
     patience: u64,
     /// How often, in percent, who begins a transaction alone lingers.
     delay: u64,
+    /// Whether a client whose transaction has ended is waited for: its next one probably begins soon.
+    awaits_next: bool,
     /// Priorities that were lowered count down from here.
     lowest: i64,
     /// In a replay, who is to go.
@@ -186,7 +189,7 @@ impl Place {
 
     /// Whether its next statement begins a transaction.
     fn is_at_rest(&self) -> bool {
-        matches!(self.activity, Activity::Idle | Activity::New(_))
+        self.activity.is_at_rest()
     }
 }
 
@@ -196,6 +199,8 @@ enum Activity {
     New(Instant),
     /// No transaction.
     Idle,
+    /// No transaction since this moment; its client is about to begin another one, perhaps.
+    Between(Instant),
     /// In a transaction; its client was answered at this moment.
     Thinking(Instant),
     /// A statement is executed.
@@ -239,6 +244,7 @@ impl Scheduler {
             strategy: Strategy::Random,
             patience: 100,
             delay: 0,
+            awaits_next: false,
             lowest: 0,
             script: VecDeque::new(),
             late: BTreeSet::new(),
@@ -414,6 +420,10 @@ impl Member {
             _ => {}
         }
         state.notes(txn, was, activity);
+        let is_free = matches!(state.strategy, Strategy::Random | Strategy::Priorities);
+        if activity == Activity::Idle && is_free && state.awaits_next {
+            state.place(self.id).activity = Activity::Between(Instant::now());
+        }
         state.decide(Instant::now(), self.scheduler.hold);
     }
 }
@@ -457,7 +467,7 @@ impl State {
             let statements = self.members.get(&u64::from(txn.member)).map_or(u32::MAX, |place| place.statement);
             self.answered.insert(txn, statements);
         }
-        let is_end = is == Activity::Idle && !matches!(was, Activity::Idle | Activity::New(_));
+        let is_end = is == Activity::Idle && !was.is_at_rest();
         if is_end {
             self.ended.insert(txn.member, txn.txn + 1);
             self.directed.ended(txn);
@@ -584,6 +594,7 @@ impl State {
         self.strategy = if self.random.percent(50) { Strategy::Random } else { Strategy::Priorities };
         self.patience = [100, 75, 50, 25][(self.random.roll() % 4) as usize];
         self.delay = [0, 0, 50, 100][(self.random.roll() % 4) as usize];
+        self.awaits_next = self.random.percent(50);
         self.lowest = 0;
     }
 
@@ -646,8 +657,12 @@ impl Activity {
             Activity::Idle | Activity::Blocked => false,
             Activity::Running | Activity::Held => true,
             Activity::New(since) => now.saturating_duration_since(since) < hold * NEWS,
-            Activity::Thinking(since) => now.saturating_duration_since(since) < hold,
+            Activity::Thinking(since) | Activity::Between(since) => now.saturating_duration_since(since) < hold,
         }
+    }
+
+    fn is_at_rest(self) -> bool {
+        matches!(self, Activity::Idle | Activity::Between(_) | Activity::New(_))
     }
 }
 
@@ -668,6 +683,7 @@ mod tests {
             strategy,
             patience: 100,
             delay: 0,
+            awaits_next: false,
             lowest: 0,
             script: VecDeque::new(),
             late: BTreeSet::new(),

@@ -2,23 +2,25 @@
 //! with some calls, the server shows with the same calls and some seed; what holds there, it never breaks. The applications
 //! are beside the project.
 //!
-//! Clients are threads, so a violation that needs one order of many statements is possibly not met (exploration shows all
-//! of them); nearly all are. `SKEW_SEEDS=3000` tries as many seeds of each.
+//! Every violation has to be shown within [`SEEDS`] seeds; `SKEW_SEEDS=3000` tries as many of each. A violation that the
+//! definitions of `si` and `ser` exclude is shown with `--choice postgres`: there a key that one transaction deletes and a
+//! concurrent one inserts is no conflict.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use skew_server::Settings;
 use skew_sql::explore::Client;
-use skew_sql::session::Options;
+use skew_sql::session::{ChoiceKind, Options};
 use skew_testing::truths::{Truth, definitions, folder, single_calls, truths};
 
 use crate::raw::Raw;
 use crate::target::{Target, settings};
 
-/// So many seeds are tried until something is broken that can be.
-const SEEDS: u64 = 100;
-/// So many violations of a hundred have to be shown.
-const MIN_SHOWN: usize = 80;
+/// Within so many seeds everything is broken that can be.
+const SEEDS: u64 = 1_000;
+/// The violations that PostgreSQL shows and the definitions exclude: an application and the levels of its programs.
+const EXCLUDED_BY_DEFINITION: [(&str, &str); 2] =
+    [("friends_symmetric", "RR"), ("friends_symmetric", "befriend SER, unfriend RC")];
 /// So many seeds of each pair of calls must not break what holds.
 const SEEDS_OF_PAIRS: u64 = 2;
 
@@ -45,8 +47,8 @@ fn level(word: &str) -> &'static str {
 }
 
 impl Served {
-    fn load(text: &str, truths: &[Truth], levels: &str) -> Served {
-        let target = Target::with(Settings { options: Options::default(), ..settings() });
+    fn load(text: &str, truths: &[Truth], levels: &str, choice: ChoiceKind) -> Served {
+        let target = Target::with(Settings { options: Options { choice, ..Options::default() }, ..settings() });
         let mut control = Raw::connect(target.address, &target.database);
         let answer = control.query(text);
         assert!(!answer.contains("E("), "{answer}");
@@ -146,16 +148,22 @@ fn a_server_shows_what_postgres_violates_and_nothing_else() {
         by_setting.entry((truth.app.clone(), truth.level.clone())).or_default().push(truth);
     }
     let (mut wrong, mut unseen, mut rows, mut violated) = (Vec::new(), Vec::new(), 0, 0);
+    let mut needed = (0, String::new());
     for ((app, level), truths) in by_setting.iter().filter(|((app, _), _)| only.as_ref().is_none_or(|only| only == app))
     {
         rows += truths.len();
         let text = std::fs::read_to_string(folder.join(format!("{app}.sql"))).expect("the application");
-        let mut served = Served::load(&text, truths, level);
+        let choice = match EXCLUDED_BY_DEFINITION.contains(&(app.as_str(), level.as_str())) {
+            true => ChoiceKind::Postgres,
+            false => Options::default().choice,
+        };
+        let mut served = Served::load(&text, truths, level, choice);
         for truth in truths.iter().filter(|truth| truth.violated) {
             let client = truth.calls.as_deref().expect("a violation has calls");
             violated += 1;
-            if !(0..seeds).any(|seed| served.run(client, seed).contains(&truth.broken)) {
-                unseen.push(format!("{app} at {level}: {} was not broken by {client}", truth.broken));
+            match (0..seeds).find(|seed| served.run(client, *seed).contains(&truth.broken)) {
+                Some(seed) => needed = needed.max((seed + 1, format!("{app} at {level}: {client}"))),
+                None => unseen.push(format!("{app} at {level}: {} was not broken by {client}", truth.broken)),
             }
         }
         let held: Vec<&Truth> = truths.iter().filter(|truth| !truth.violated).collect();
@@ -171,7 +179,8 @@ fn a_server_shows_what_postgres_violates_and_nothing_else() {
         }
     }
     let shown = violated - unseen.len();
-    eprintln!("{rows} rows of the table of truths; {shown} of {violated} violations were shown\n{}", unseen.join("\n"));
-    assert!(100 * shown >= MIN_SHOWN * violated, "{shown} of {violated}");
+    eprintln!("{rows} rows of the table of truths; {shown} of {violated} violations were shown");
+    eprintln!("the most seeds, {}, were needed for {}", needed.0, needed.1);
+    assert!(unseen.is_empty(), "not shown in {seeds} seeds:\n{}", unseen.join("\n"));
     assert!(wrong.is_empty(), "of {rows} rows:\n{}", wrong.join("\n"));
 }
