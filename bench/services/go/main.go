@@ -1,4 +1,4 @@
-// Services in Go: `services NAME VARIANT`, with database/sql and its pool.
+// Services in Go: `services NAME VARIANT`; some with database/sql, some with pgx.
 package main
 
 import (
@@ -7,28 +7,66 @@ import (
 	"os"
 	"sync"
 
+	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "github.com/lib/pq"
 )
 
 var variant = "buggy"
 
 func main() {
-	services := map[string]func(*sql.DB) error{"points": points, "oncall": oncall}
+	services := map[string]func(url string) error{
+		"points": withPq(points), "oncall": withPq(oncall), "stock": withStdlib(stock), "queue": queue, "reserve": reserve,
+	}
 	if len(os.Args) > 2 {
 		variant = os.Args[2]
 	}
-	db, err := sql.Open("postgres", os.Getenv("DATABASE_URL")+"?sslmode=disable")
-	if err == nil {
-		err = services[os.Args[1]](db)
-	}
-	if err != nil {
+	if err := services[os.Args[1]](os.Getenv("DATABASE_URL")); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
 }
 
+// withPq is a service with database/sql and lib/pq.
+func withPq(service func(*sql.DB) error) func(string) error {
+	return func(url string) error { return opened("postgres", url+"?sslmode=disable", service) }
+}
+
+// withStdlib is a service with database/sql and pgx.
+func withStdlib(service func(*sql.DB) error) func(string) error {
+	return func(url string) error { return opened("pgx", url, service) }
+}
+
+func opened(driver, url string, service func(*sql.DB) error) error {
+	db, err := sql.Open(driver, url)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return service(db)
+}
+
 // together runs functions at the same time, each in a transaction, and returns the first error.
 func together(db *sql.DB, works ...func(*sql.Tx) error) error {
+	var bodies []func() error
+	for _, work := range works {
+		work := work
+		bodies = append(bodies, func() error {
+			tx, err := db.Begin()
+			if err != nil {
+				return err
+			}
+			if err := work(tx); err != nil {
+				tx.Rollback()
+				return err
+			}
+			return tx.Commit()
+		})
+	}
+	return atOnce(bodies...)
+}
+
+// atOnce runs functions at the same time, and returns the first error.
+func atOnce(works ...func() error) error {
 	var group sync.WaitGroup
 	errors := make([]error, len(works))
 	for at, work := range works {
@@ -36,16 +74,7 @@ func together(db *sql.DB, works ...func(*sql.Tx) error) error {
 		group.Add(1)
 		go func() {
 			defer group.Done()
-			tx, err := db.Begin()
-			if err != nil {
-				errors[at] = err
-				return
-			}
-			if errors[at] = work(tx); errors[at] != nil {
-				tx.Rollback()
-				return
-			}
-			errors[at] = tx.Commit()
+			errors[at] = work()
 		}()
 	}
 	group.Wait()
@@ -53,81 +82,6 @@ func together(db *sql.DB, works ...func(*sql.Tx) error) error {
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// points: two rewards at the same time; the time of the last visit is saved too, which no one minds to lose.
-func points(db *sql.DB) error {
-	if _, err := db.Exec(`CREATE TABLE player (id int PRIMARY KEY, points int NOT NULL, visits int NOT NULL);
-		INSERT INTO player VALUES (1, 0, 0)`); err != nil {
-		return err
-	}
-	reward := func(amount int) func(*sql.Tx) error {
-		return func(tx *sql.Tx) error {
-			var points, visits int
-			lock := map[string]string{"right": " FOR UPDATE", "wrong": " FOR KEY SHARE"}[variant]
-			if err := tx.QueryRow("SELECT visits FROM player WHERE id = 1").Scan(&visits); err != nil {
-				return err
-			}
-			if err := tx.QueryRow("SELECT points FROM player WHERE id = 1" + lock).Scan(&points); err != nil {
-				return err
-			}
-			_, err := tx.Exec("UPDATE player SET points = $1, visits = $2 WHERE id = 1", points+amount, visits+1)
-			return err
-		}
-	}
-	if err := together(db, reward(10), reward(20)); err != nil {
-		return err
-	}
-	var points int
-	if err := db.QueryRow("SELECT points FROM player WHERE id = 1").Scan(&points); err != nil {
-		return err
-	}
-	if points != 30 {
-		return fmt.Errorf("10 and 20 points: %d", points)
-	}
-	return nil
-}
-
-// oncall: one doctor has to stay.
-func oncall(db *sql.DB) error {
-	if _, err := db.Exec(`CREATE TABLE doctor (name text PRIMARY KEY, on_call boolean NOT NULL);
-		INSERT INTO doctor VALUES ('ann', true), ('bob', true)`); err != nil {
-		return err
-	}
-	leave := func(name string) func(*sql.Tx) error {
-		return func(tx *sql.Tx) error {
-			switch variant {
-			case "right":
-				if _, err := tx.Exec("SELECT name FROM doctor WHERE on_call ORDER BY name FOR UPDATE"); err != nil {
-					return err
-				}
-			case "wrong": // the own row only
-				if _, err := tx.Exec("SELECT name FROM doctor WHERE name = $1 FOR UPDATE", name); err != nil {
-					return err
-				}
-			}
-			var count int
-			if err := tx.QueryRow("SELECT count(*) FROM doctor WHERE on_call").Scan(&count); err != nil {
-				return err
-			}
-			if count < 2 {
-				return nil
-			}
-			_, err := tx.Exec("UPDATE doctor SET on_call = false WHERE name = $1", name)
-			return err
-		}
-	}
-	if err := together(db, leave("ann"), leave("bob")); err != nil {
-		return err
-	}
-	var count int
-	if err := db.QueryRow("SELECT count(*) FROM doctor WHERE on_call").Scan(&count); err != nil {
-		return err
-	}
-	if count < 1 {
-		return fmt.Errorf("no doctor is on call")
 	}
 	return nil
 }

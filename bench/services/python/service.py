@@ -4,12 +4,12 @@ import os
 import sys
 import threading
 
-import psycopg
-
 VARIANT = sys.argv[1] if len(sys.argv) > 1 else "buggy"
 
 
 def connect(**options):
+    import psycopg  # not every service uses it
+
     return psycopg.connect(os.environ["DATABASE_URL"], **options)
 
 
@@ -26,19 +26,26 @@ def rows(query):
 def together(*clients, **options):
     """Each client has a connection of its own; all start at the same time."""
     connections = [connect(**options) for _ in clients]
-    results, start = [None] * len(clients), threading.Barrier(len(clients))
+    try:
+        return at_once(*[lambda client=client, db=db: client(db) for client, db in zip(clients, connections)])
+    finally:
+        [connection.close() for connection in connections]
+
+
+def at_once(*works):
+    """Each piece of work has a thread of its own; all start at the same time. Returns what they return."""
+    results, start = [None] * len(works), threading.Barrier(len(works))
 
     def run(at):
         start.wait()
         try:
-            results[at] = clients[at](connections[at])
+            results[at] = works[at]()
         except Exception as error:
             results[at] = error
 
-    threads = [threading.Thread(target=run, args=[at]) for at in range(len(clients))]
+    threads = [threading.Thread(target=run, args=[at]) for at in range(len(works))]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
-    [connection.close() for connection in connections]
     for result in results:
         if isinstance(result, Exception):
             raise result

@@ -5,6 +5,7 @@ mod bad_input;
 mod bad_situations;
 mod campaign;
 mod cause;
+mod closing;
 mod examples;
 mod explore;
 mod readme;

@@ -41,6 +41,31 @@ jdbc_driver() {
         -Dartifact=org.postgresql:postgresql:42.7.4 -DoutputDirectory="$folder/jdbc" -Dmdep.stripVersion=true
 }
 
+# The drivers that crates/cli/tests/it/closing.rs closes.
+python_pools() {
+    python3 -m venv "$folder/pools-new" &&
+        timeout 300 "$folder/pools-new/bin/python" -m pip install -q --no-input --disable-pip-version-check \
+            'psycopg[binary,pool]>=3.2,<4' 'psycopg2-binary>=2.9' 'asyncpg>=0.30' 'SQLAlchemy[asyncio]>=2.0,<2.2' &&
+        ln -sfn pools-new "$folder/pools"
+}
+
+postgresjs() {
+    mkdir -p "$folder/postgresjs" &&
+        timeout 300 npm install --silent --no-audit --no-fund --no-update-notifier --prefix "$folder/postgresjs" pg@8 postgres@3
+}
+
+go_drivers() {
+    (cd "$here/closing/go" && timeout 600 go build -o "$folder/closing-go" .)
+}
+
+hikari() {
+    local artifact
+    for artifact in com.zaxxer:HikariCP:5.1.0 org.slf4j:slf4j-api:2.0.16 org.postgresql:postgresql:42.7.4; do
+        timeout 300 mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
+            -Dartifact="$artifact" -DoutputDirectory="$folder/hikari" -Dmdep.stripVersion=true || return 1
+    done
+}
+
 sqlx_client() {
     timeout 900 cargo build -q --manifest-path "$here/sqlx/Cargo.toml" --target-dir "$folder/sqlx"
 }
@@ -50,6 +75,10 @@ get "node-postgres" "$folder/node/node_modules" node_driver
 get "Sequelize" "$folder/sequelize/node_modules" sequelize
 get "Spring Boot, Hibernate and Liquibase" "$folder/spring/shop.jar" spring_client
 get "JDBC" "$folder/jdbc/postgresql.jar" jdbc_driver
+get "pools of Python's drivers" "$folder/pools" python_pools
+get "postgres.js" "$folder/postgresjs/node_modules" postgresjs
+get "pgx and lib/pq" "$folder/closing-go" go_drivers
+get "Hikari" "$folder/hikari/postgresql.jar" hikari
 # Cargo knows by itself whether there is something to do.
 sqlx_client </dev/null || echo "left out: sqlx"
 exit 0
