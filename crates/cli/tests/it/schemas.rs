@@ -5,15 +5,16 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::campaign::{Shop, has_psql};
-use crate::run::{file, root, skew};
+use crate::run::{file, root, skew, skew_with_input};
 
-/// What is wrong with a value, by the part of JSON Schema that our schemas use: `type`, `const`, `properties`, `required`,
-/// `items`, `additionalProperties: false`.
+const KEYWORDS: [&str; 10] =
+    ["$schema", "title", "type", "const", "enum", "oneOf", "properties", "required", "items", "additionalProperties"];
+
+/// What is wrong with a value, by the part of JSON Schema that our schemas use.
 fn complaints(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
     let schema = schema.as_object().expect("a schema is an object");
     for keyword in schema.keys() {
-        let known = ["$schema", "title", "type", "const", "properties", "required", "items", "additionalProperties"];
-        assert!(known.contains(&keyword.as_str()), "this test does not understand `{keyword}`");
+        assert!(KEYWORDS.contains(&keyword.as_str()), "this test does not understand `{keyword}`");
     }
     let is = |name: &str| match name {
         "null" => value.is_null(),
@@ -36,14 +37,29 @@ fn complaints(schema: &Value, value: &Value, at: &str, found: &mut Vec<String>) 
     if schema.get("const").is_some_and(|wanted| wanted != value) {
         found.push(format!("{at} is {value}, not {}", schema["const"]));
     }
-    if let (Some(fields), Some(properties)) = (value.as_object(), schema.get("properties")) {
+    if let Some(values) = schema.get("enum").and_then(Value::as_array).filter(|values| !values.contains(value)) {
+        found.push(format!("{at} is {value}, none of {values:?}"));
+    }
+    if let Some(schemas) = schema.get("oneOf").and_then(Value::as_array) {
+        let fits = |schema: &&Value| {
+            let mut own = Vec::new();
+            complaints(schema, value, at, &mut own);
+            own.is_empty()
+        };
+        let fitting = schemas.iter().filter(fits).count();
+        if fitting != 1 {
+            found.push(format!("{at} is {value}, which fits {fitting} of the schemas instead of one"));
+        }
+    }
+    if let Some(fields) = value.as_object() {
+        let properties = schema.get("properties").and_then(Value::as_object);
         for (name, value) in fields {
-            match properties.get(name) {
-                Some(schema) => complaints(schema, value, &format!("{at}.{name}"), found),
-                None if schema.get("additionalProperties") == Some(&Value::Bool(false)) => {
-                    found.push(format!("{at}.{name} is not in the schema"));
-                }
-                None => {}
+            let at = format!("{at}.{name}");
+            match (properties.and_then(|properties| properties.get(name)), schema.get("additionalProperties")) {
+                (Some(schema), _) => complaints(schema, value, &at, found),
+                (None, Some(Value::Bool(false))) => found.push(format!("{at} is not in the schema")),
+                (None, Some(schema)) => complaints(schema, value, &at, found),
+                (None, None) => {}
             }
         }
         let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
@@ -63,6 +79,13 @@ fn fits(name: &str, text: &str) {
     let mut found = Vec::new();
     complaints(&schema, &value, "$", &mut found);
     assert!(found.is_empty(), "{name}: {}\n{text}", found.join("\n"));
+}
+
+/// Every line is a document of its own.
+#[track_caller]
+fn lines_fit(name: &str, text: &str) {
+    assert!(!text.is_empty());
+    text.lines().for_each(|line| fits(name, line));
 }
 
 fn read(path: &Path) -> String {
@@ -125,4 +148,34 @@ fn the_json_of_campaigns_is_what_its_schemas_say() {
     fits("campaign", &merged.out);
     let runs = std::fs::read_dir(shop.path("out")).expect("a replay").map(|run| run.expect("a file").path());
     runs.for_each(|run| fits("run", &read(&run)));
+}
+
+#[test]
+fn every_line_of_a_history_as_json_lines_is_what_its_schema_says() {
+    let everything = file(
+        "schema-everything.hist",
+        b"init x=0 z=nil\na t1 @si [1..5] r x=0 w \"y\"=\"text\"\nb t2 [2..9] r x=0<init w z=2\nb t3 aborted w x=3\n\
+          constraint x t1 t2\n",
+    );
+    for history in [everything.as_str(), "examples/histories/fork.txt", "examples/histories/cart.edn"] {
+        let done = skew(&["convert", history, "--output-format", "jsonl"]);
+        assert_eq!(done.code, 0, "{}", done.err);
+        lines_fit("history-line", &done.out);
+    }
+    let mut found = Vec::new();
+    let path = root().join("docs/schemas/history-line.schema.json");
+    let schema: Value = serde_json::from_str(&read(&path)).expect("JSON");
+    let wrong = serde_json::json!({"session": "a", "txn": "t", "ops": [{"r": "x", "w": "x", "v": 0}]});
+    complaints(&schema, &wrong, "$", &mut found);
+    assert!(!found.is_empty(), "an operation is a read or a write");
+}
+
+#[test]
+fn what_serve_answers_orders_with_is_what_its_schema_says() {
+    let orders = b"reset 7\nrest 8\nexplain\ncoverage\nhistory\n";
+    let done = skew_with_input(&["serve", "--port", "0", "--format", "json", "--stdin"], orders);
+    let (banner, answers) = done.out.split_once('\n').expect("several lines");
+    fits("serve", banner);
+    assert_eq!(answers.lines().count(), 5, "{answers}");
+    lines_fit("serve-answer", answers);
 }
