@@ -8,7 +8,7 @@
 //! - `candidates`: whom a read may read from
 //! - `spaces`, `keys`, `scans`: how keys are found, and what scans did not find
 //! - `locks`, `sessions`, [`store`], `reading`, `looking`, `constraints`, `savepoint`, `around`: the store itself
-//! - `log`, `record`, `telling`, `tale`, [`retention`], `checkpoint`: its history, bounded memory, and coming back
+//! - `log`, `record`, `telling`, `tale`, `events`, [`retention`], `checkpoint`: its history, bounded memory, and coming back
 //! - `value`, `convert`: what keys hold
 //! - `shared`, `call`, `database`, `session`, `transaction`: the store for threads and for async code
 //! - `fiber`, `panics`, `scheduler`, `db`, `run()`: programs whose interleaving is chosen too
@@ -30,6 +30,7 @@ mod database;
 mod db;
 mod engine;
 mod error;
+mod events;
 mod explore;
 mod fiber;
 mod keys;
@@ -73,6 +74,7 @@ pub use convert::FromValue;
 pub use database::Database;
 pub use db::{Db, JoinHandle};
 pub use error::{Ended, Error, Moment, Refusal};
+pub use events::{KeyEvent, KeyEventKind, RangeLook, TxnEvents};
 pub use explore::{End, ExploreLimits, Explored, NotRepeatable, RefusedRuns, explore};
 pub use picks::Pick;
 pub use record::{Footprint, FootprintStep};

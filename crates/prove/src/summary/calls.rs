@@ -227,7 +227,8 @@ impl Look<'_> {
                 let access = look.access(*table, kind);
                 let access = &mut look.state.accesses[access];
                 (access.reads, access.writes) = (reads.clone(), writes.clone());
-                access.plain = false;
+                // It may lock what it reads, and look at it again.
+                (access.plain, access.again) = (false, true);
             }
         });
     }

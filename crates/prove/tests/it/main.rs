@@ -2,7 +2,9 @@
 
 mod agreement;
 mod certificates;
+mod claims;
 mod confirm;
+mod executions;
 mod generate;
 mod models;
 mod on_postgres;
@@ -11,6 +13,7 @@ mod queues;
 mod solver;
 mod splits;
 mod summaries;
+mod summary_oracle;
 mod suspected;
 mod templates;
 mod unsure;

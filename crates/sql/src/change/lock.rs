@@ -48,6 +48,7 @@ impl World<'_> {
         let outcome = self.lock_and_look(row, strength, Moved::Follow)?;
         if let LockOutcome::Locked(row) | LockOutcome::Changed(row) = outcome {
             self.has_locked(row.key);
+            self.note_lock(row.key, strength);
         }
         if matches!(outcome, LockOutcome::Locked(_)) && matches!(self.level(), Level::Psi | Level::Si) {
             self.see_whole_row(row, strength)?;
@@ -303,7 +304,8 @@ impl World<'_> {
                 return Ok(LockStrength::Update);
             }
             let new = run.eval(self, &assignment.value, tuple)?;
-            if !self.read_column(row, position)?.is_identical(&new) {
+            // A lock's strength is no look of the statement: the row that is really there decides.
+            if !self.look_column(bound.table(), row.key, position)?.is_identical(&new) {
                 return Ok(LockStrength::Update);
             }
         }

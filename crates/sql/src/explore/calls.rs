@@ -12,6 +12,7 @@ use crate::ir::Output;
 use crate::session::clock::STEADY;
 use crate::session::guide::Guide;
 use crate::session::recording::Recording;
+use crate::session::trace::Trace;
 use crate::session::{Client as Connected, Connection, Database, Format, Outcome};
 use crate::types::Datum;
 
@@ -64,6 +65,21 @@ pub fn record(
     let mut check = checking(database, client);
     let state = state(database, &mut check)?;
     Ok((recording, state))
+}
+
+/// The same, with what every transaction did to which rows.
+pub fn trace(
+    database: &Database,
+    app: &App,
+    client: &Client,
+    level: Level,
+    guide: &Arc<Mutex<Guide>>,
+    watch: &Watch,
+) -> Result<(Ran, Vec<Trace>)> {
+    database.begin_guided_run(level, Arc::clone(guide))?;
+    database.keep_statements();
+    let ran = calls(database, app, client, level, guide, watch, &mut |_| Ok(()))?;
+    Ok((ran, database.traces()))
 }
 
 /// A connection that sees what all transactions have left; where that has been read, the same.

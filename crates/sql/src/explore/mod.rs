@@ -30,7 +30,7 @@ use crate::app::App;
 use crate::error::Result;
 use crate::session::Database;
 use crate::session::guide::Guide;
-pub use calls::{Ran, record, run};
+pub use calls::{Ran, record, run, trace};
 pub use canonical::canonical;
 pub use interleaved::explore_interleaved;
 use states::{Exploration, States};

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use skew_store::Place;
+use skew_store::strategies::Dice;
 
 /// Tries every way: the answers of one run are the first of the next, the last of them that can be is another one.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,8 @@ pub struct Guide {
     answers: Vec<(u32, u32)>,
     at: usize,
     views: Option<Views>,
+    /// What is not decided by an earlier run is decided by chance.
+    dice: Option<Dice>,
 }
 
 /// Who sees whom.
@@ -45,6 +48,11 @@ impl Guide {
         Guide { views: Some(views), ..Guide::default() }
     }
 
+    /// One run, whose answers are random: the same ones for the same seed.
+    pub fn random(seed: u64) -> Guide {
+        Guide { dice: Some(Dice::new(seed)), ..Guide::default() }
+    }
+
     /// One of so many.
     pub fn pick(&mut self, count: usize) -> usize {
         let at = self.at;
@@ -56,8 +64,9 @@ impl Guide {
                 (*chosen as usize).min(count - 1)
             }
             None => {
-                self.answers.push((0, count as u32));
-                0
+                let chosen = self.dice.as_mut().map_or(0, |dice| dice.below(count));
+                self.answers.push((chosen as u32, count as u32));
+                chosen
             }
         }
     }

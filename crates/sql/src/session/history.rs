@@ -35,6 +35,11 @@ fn literal(world: &World<'_>, value: &Datum) -> Literal {
     }
 }
 
+/// A value as a history shows it.
+pub(crate) fn as_told(world: &World<'_>, value: &Datum) -> String {
+    show(&literal(world, value))
+}
+
 /// What keys are called: `account[1]` for a row's existence, `account[1].balance` for a cell,
 /// `account[1 by account_email=ann@example.com]` for the entry of an index that leads to the row. Different keys have different names: of several tables with one name, those that are gone (or were
 /// emptied) have a number, `account~1[1]`, and so have all but one of those in different schemas.

@@ -9,7 +9,8 @@
 //! - `values`: parameters and results as the wire carries them
 //! - `survey`: what analyses ask
 //! - `cursors`, `copy`, `temporary`, `clock`: what their names say
-//! - [`control`]: the schema `skew`; `history`: what transactions have done; [`recording`]: a run with its statements
+//! - [`control`]: the schema `skew`; `history`: what transactions have done; [`recording`]: a run with its statements;
+//!   [`trace`]: the same for analyses, with ranges and locks
 
 mod binding;
 pub(crate) mod choices;
@@ -35,6 +36,7 @@ mod statement;
 pub mod steering;
 mod survey;
 pub(crate) mod temporary;
+pub mod trace;
 pub mod transaction;
 mod values;
 

@@ -8,11 +8,13 @@ use skew_store::{Freshness, Place, Told, ToldOperation};
 
 use crate::catalog::Catalog;
 use crate::error::{Result, SqlError};
+use crate::ir::LockStrength;
 use crate::session::connection::Connection;
 use crate::session::database::Database;
 use crate::session::guide::Guide;
 use crate::session::history::{self, Names};
 use crate::session::steering::{Chosen, StaleRead};
+use crate::session::trace::NotedLock;
 use crate::session::{Client, Outcome, Prepared};
 use crate::storage::World;
 use crate::storage::locks::Owner;
@@ -28,6 +30,23 @@ pub(crate) struct Asked {
     /// The transaction that was open.
     txn: Option<TxnId>,
     answer: Answer,
+    /// The rows that it locked explicitly.
+    locks: Vec<NotedLock>,
+}
+
+impl Asked {
+    /// The transactions in which it ran.
+    pub(crate) fn txns(&self) -> impl Iterator<Item = TxnId> {
+        self.parts.iter().map(|part| part.txn)
+    }
+
+    pub(crate) fn text(&self) -> &Arc<str> {
+        &self.text
+    }
+
+    pub(crate) fn locks(&self) -> &[NotedLock] {
+        &self.locks
+    }
 }
 
 /// A statement of the store, as the database notes it.
@@ -207,8 +226,8 @@ impl Connection {
         if let Some(log) = &mut state.log {
             let (owner, text) = (self.session.identity.owner, sql.into());
             let txn = self.session.transaction.as_ref().and_then(|transaction| transaction.id);
-            let (parameters, parts) = (Vec::new(), Vec::new());
-            log.push(Asked { owner, text, parameters, parts, txn, answer: failed(error) });
+            let (parameters, parts, locks) = (Vec::new(), Vec::new(), Vec::new());
+            log.push(Asked { owner, text, parameters, parts, txn, answer: failed(error), locks });
         }
     }
 }
@@ -224,7 +243,8 @@ impl World<'_> {
         let (owner, text) = (self.owner(), statement.sql.clone());
         let txn = self.session.transaction.as_ref().and_then(|transaction| transaction.id);
         let log = self.db.log.as_mut().expect("there was one a moment ago");
-        log.push(Asked { owner, text, parameters, parts: Vec::new(), txn, answer: Answer::None });
+        let (parts, locks) = (Vec::new(), Vec::new());
+        log.push(Asked { owner, text, parameters, parts, txn, answer: Answer::None, locks });
         self.session.logged = Some(log.len() - 1);
     }
 
@@ -233,6 +253,18 @@ impl World<'_> {
         let block = self.session.block.take();
         if let Some(asked) = self.session.logged.and_then(|at| self.db.log.as_mut()?.get_mut(at)) {
             asked.parts.push(NotedPart { txn, number, text: text.clone(), block });
+        }
+    }
+
+    /// The running statement has locked a row explicitly.
+    pub(crate) fn note_lock(&mut self, row: u32, strength: LockStrength) {
+        let Some(at) = self.session.logged.filter(|_| self.db.log.is_some()) else { return };
+        let txn = self.session.transaction.as_ref().and_then(|transaction| transaction.id);
+        let number = txn.and_then(|txn| Some((txn, self.db.store.statement_number(txn).ok()?)));
+        if let (Some((txn, statement)), Some(log)) = (number, &mut self.db.log)
+            && let Some(asked) = log.get_mut(at)
+        {
+            asked.locks.push(NotedLock { txn, statement, row, strength });
         }
     }
 
