@@ -69,6 +69,8 @@ pub struct StatementAt {
 pub enum DependencyKind {
     /// They are calls of one session.
     Session,
+    /// A constraint of the later one is satisfied because the first one has committed.
+    Constraint,
     /// The later one reads what the first one wrote.
     WriteRead,
     /// The later one overwrites what the first one wrote.
@@ -79,13 +81,19 @@ pub enum DependencyKind {
 
 impl DependencyKind {
     /// All of them.
-    pub const ALL: [DependencyKind; 4] =
-        [DependencyKind::Session, DependencyKind::WriteRead, DependencyKind::WriteWrite, DependencyKind::ReadWrite];
+    pub const ALL: [DependencyKind; 5] = [
+        DependencyKind::Session,
+        DependencyKind::Constraint,
+        DependencyKind::WriteRead,
+        DependencyKind::WriteWrite,
+        DependencyKind::ReadWrite,
+    ];
 
     /// As it is written in a cycle.
     pub fn letters(self) -> &'static str {
         match self {
             DependencyKind::Session => "so",
+            DependencyKind::Constraint => "constraint",
             DependencyKind::WriteRead => "wr",
             DependencyKind::WriteWrite => "ww",
             DependencyKind::ReadWrite => "rw",

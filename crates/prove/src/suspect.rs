@@ -53,6 +53,8 @@ pub struct Edge {
 pub enum EdgeKind {
     /// They are calls of one session.
     Session,
+    /// A constraint of the later one is satisfied because the first one has committed.
+    Constraint,
     /// The later one reads what the first one wrote.
     WriteRead,
     /// The later one overwrites what the first one wrote.
@@ -66,6 +68,7 @@ impl EdgeKind {
     pub fn name(self) -> &'static str {
         match self {
             EdgeKind::Session => "so",
+            EdgeKind::Constraint => "constraint",
             EdgeKind::WriteRead => "wr",
             EdgeKind::WriteWrite => "ww",
             EdgeKind::ReadWrite => "rw",

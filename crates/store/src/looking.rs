@@ -90,12 +90,17 @@ impl<V: Clone> Store<V> {
         Some(self.ops(txn.0)[write as usize].value.as_ref())
     }
 
-    /// What some version of the key holds: the first value that anybody wrote, or the initial one.
+    /// What some version of the key holds: the first value that a transaction wrote, or the initial one.
     pub fn any_value(&self, key: Key) -> Option<&V> {
+        self.values(key).next()
+    }
+
+    /// What the versions of the key hold, and the initial value last.
+    pub fn values(&self, key: Key) -> impl Iterator<Item = &V> {
         let versions = self.engine.versions.list(key.0).iter();
-        let mut written =
+        let written =
             versions.filter_map(|version| self.ops(version.writer)[version.operation as usize].value.as_ref());
-        written.next().or(self.initial(key.0))
+        written.chain(self.initial(key.0))
     }
 
     /// The same, or what a transaction wrote that is running or was rolled back, which only `ru` shows.

@@ -8,12 +8,14 @@ use skew_model::Level;
 use super::convert::summary_of;
 use super::cycles::{Followed, Following};
 use super::data::{
-    At, Certificate, Does, KIND, Kind, LevelPart, Reading, Script, Summary, TermIs, VERSION, Way, Writers,
+    Apart, At, Certificate, Change, Does, KIND, Kind, LevelPart, Reading, Script, Summary, TermIs, VERSION, Way,
+    Writers,
 };
+use super::lookups::are_noted;
 use super::pairs::Pair;
 use super::rows::by_rows;
 use super::rules::Levels;
-use super::write::each_pair;
+use super::write::{Met, each_pair};
 use crate::robust::answer::Effort;
 use crate::robust::{Dependencies, Question, Robustness};
 use crate::smt::axioms::Axioms;
@@ -97,7 +99,7 @@ pub fn is_of(certificate: &Certificate, robustness: &Robustness) -> Result<Vec<S
             Reading::Once => summary_of(&robustness.once, claimed.reading, claimed.writers),
             Reading::EachStatement => summary_of(&robustness.each_statement, claimed.reading, claimed.writers),
         };
-        if own.tables != claimed.tables {
+        if own.tables != claimed.tables || own.lookups != claimed.lookups {
             return Err("the tables differ".to_owned());
         }
         let names = |summary: &Summary| summary.programs.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
@@ -237,21 +239,23 @@ fn by_solver(part: &LevelPart, solver: Solver<'_>) -> Result<Shown, String> {
 fn is_sound(summary: &Summary, rows: bool) -> Result<(usize, usize), String> {
     is_well_formed(summary)?;
     facts_are_true(summary)?;
+    are_noted(summary)?;
     let summary = &if rows { by_rows(summary) } else { summary.clone() };
     let mut edges = BTreeMap::new();
     for edge in &summary.edges {
-        if edges.insert((edge.from, edge.to, edge.kind, edge.picked), edge).is_some() {
+        if edges.insert(Met::of(edge), edge).is_some() {
             return Err(format!("{} is there twice", words(summary, edge.from, edge.to, edge.kind)));
         }
     }
     let mut apart = BTreeMap::new();
     for pair in &summary.apart {
-        apart.insert((pair.from, pair.to, pair.kind, pair.picked), pair.reason.as_str());
+        let Apart { from, to, kind, picked, .. } = *pair;
+        apart.insert(Met { from, to, kind, picked, lookup: None }, pair.reason.as_str());
     }
     let (count, count_apart) = (edges.len(), apart.len());
     let mut wrong = None;
-    each_pair(summary, |from, to, kind, picked, found| {
-        let (edge, reason) = (edges.remove(&(from, to, kind, picked)), apart.remove(&(from, to, kind, picked)));
+    each_pair(summary, |met, found| {
+        let (edge, reason) = (edges.remove(&met), apart.remove(&met));
         let what = match (found, edge, reason) {
             (Pair::Nothing, None, None) => return,
             (Pair::Meet { cells, equal }, Some(edge), None) if edge.cells == cells && edge.equal == equal => return,
@@ -262,14 +266,14 @@ fn is_sound(summary: &Summary, rows: bool) -> Result<(usize, usize), String> {
             (Pair::Apart(_), None, Some(_)) => "is none for another reason",
             (Pair::Nothing | Pair::Apart(_), _, _) => "is none",
         };
-        wrong.get_or_insert_with(|| format!("{} {what}", words(summary, from, to, kind)));
+        wrong.get_or_insert_with(|| format!("{} {what}", words(summary, met.from, met.to, met.kind)));
     });
     if let Some(wrong) = wrong {
         return Err(wrong);
     }
     // What is left is between accesses to different tables.
     match edges.keys().chain(apart.keys()).next() {
-        Some(&(from, to, kind, _)) => Err(format!("{} is none", words(summary, from, to, kind))),
+        Some(met) => Err(format!("{} is none", words(summary, met.from, met.to, met.kind))),
         None => Ok((count, count_apart)),
     }
 }
@@ -285,6 +289,7 @@ fn words(summary: &Summary, from: At, to: At, kind: Kind) -> String {
         Kind::Wr => "wr",
         Kind::Ww => "ww",
         Kind::Rw => "rw",
+        Kind::Constraint => "constraint",
     };
     format!("the {kind} from {} to {}", place(from), place(to))
 }
@@ -296,6 +301,16 @@ fn is_well_formed(summary: &Summary) -> Result<(), String> {
             table.key.iter().chain(table.unique.iter().flatten()).chain(&table.not_null).chain(&table.updated);
         if columns.any(|column| *column >= table.columns.len()) || table.unique.iter().any(Vec::is_empty) {
             return Err(format!("{} has a column that is none", table.name));
+        }
+    }
+    for lookup in &summary.lookups {
+        let columns_of = |change: &Change| {
+            let table = change.table.and_then(|table| summary.tables.get(table));
+            table.map_or(0, |table| table.columns.len())
+        };
+        let (given, asked) = (columns_of(&lookup.giver), columns_of(&lookup.looker));
+        if lookup.equal.iter().any(|(one, other)| *one >= given || *other >= asked) {
+            return Err(format!("{} looks up a column that is none", lookup.constraint));
         }
     }
     for program in &summary.programs {

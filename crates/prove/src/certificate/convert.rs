@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use skew_sql::catalog::Oid;
 
-use super::data::{Access, Does, First, Outcome, Program, Reading, Summary, Table, Term, TermIs, Way, Writers};
+use super::data::{
+    Access, Change, Does, First, Lookup, Outcome, Program, Reading, Summary, Table, Term, TermIs, Way, Writers,
+};
+use crate::summary::lookups::{self, Moves};
 use crate::summary::values::is_integer;
 use crate::summary::{self, AccessKind, Cell, Source, TermKind};
 
@@ -15,6 +18,7 @@ pub(super) fn summary_of(summary: &summary::Summary, reading: Reading, writers: 
         reading,
         writers,
         tables: summary.facts.tables.values().map(table_of).collect(),
+        lookups: summary.facts.lookups.iter().map(|lookup| lookup_of(lookup, &oids)).collect(),
         programs: summary.programs.iter().map(|program| program_of(program, &oids)).collect(),
         edges: Vec::new(),
         apart: Vec::new(),
@@ -34,6 +38,21 @@ fn table_of(table: &summary::facts::TableFacts) -> Table {
         reinserted: table.reinserted,
         updated: table.updated.iter().copied().collect(),
         counted: table.counted.as_ref().map(|one| (one.column, one.parts.iter().map(|(own, _)| *own).collect())),
+    }
+}
+
+fn lookup_of(lookup: &lookups::Lookup, oids: &[Oid]) -> Lookup {
+    let change = |change: &lookups::Change| Change {
+        table: oids.iter().position(|oid| *oid == change.table),
+        puts: change.moves == Moves::Puts,
+        columns: change.columns.clone(),
+    };
+    Lookup {
+        constraint: lookup.constraint.clone(),
+        looker: change(&lookup.looker),
+        giver: change(&lookup.giver),
+        equal: lookup.equal.clone(),
+        at_commit: lookup.at_commit,
     }
 }
 
@@ -103,6 +122,8 @@ fn access_of(access: &summary::Access, oids: &[Oid]) -> Access {
             .extreme
             .filter(|extreme| extreme.first)
             .map(|extreme| First { column: extreme.column, largest: extreme.largest }),
+        looks: access.looks.iter().copied().collect(),
+        gives: access.gives.iter().copied().collect(),
     }
 }
 

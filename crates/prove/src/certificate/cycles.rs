@@ -204,6 +204,8 @@ impl<'s> Following<'s> {
         }
         apart.extend(self.kept_apart(start, &equal, third));
         let (asks_rw, asks_ww) = start.rule.asks_for();
+        // What one reads and the next overwrites the next need not see, nor what a constraint of it rests on.
+        let hides = matches!(kind, Some(Kind::Rw | Kind::Constraint));
         let mut names = chain.names.clone();
         if names.len() < 8 {
             names.push(step.to);
@@ -212,7 +214,7 @@ impl<'s> Following<'s> {
             equal,
             last: step.to,
             is_second: false,
-            read_writes: chain.read_writes || (asks_rw && kind == Some(Kind::Rw) && !is_ordered),
+            read_writes: chain.read_writes || (asks_rw && hides && !is_ordered),
             overwrites: chain.overwrites || (asks_ww && kind == Some(Kind::Ww)),
             length: (chain.length + 1).min(4),
             ends: with_first && start.rule.apart != Apartness::Locked,
@@ -233,7 +235,9 @@ impl<'s> Following<'s> {
             kind => kind,
         };
         let on_the_way = (chain.read_writes, chain.overwrites);
-        if !start.rule.allows(&Allowed { kind, out, back, on_the_way, length: chain.length }) {
+        let lookup = step.edge.and_then(|edge| edge.lookup);
+        let at_commit = lookup.is_some_and(|lookup| self.summary.lookups[lookup].at_commit);
+        if !start.rule.allows(&Allowed { kind, out, back, on_the_way, length: chain.length, at_commit }) {
             return false;
         }
         let mut equal = chain.equal.clone();
@@ -439,6 +443,7 @@ impl<'s> Following<'s> {
             Some(Kind::Wr) => "wr",
             Some(Kind::Ww) => "ww",
             Some(Kind::Rw) => "rw",
+            Some(Kind::Constraint) => "constraint",
         };
         format!(
             "{} -rw-> {}, and back by {kind}; {} reads in line {}: {}",

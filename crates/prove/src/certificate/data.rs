@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of the format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// What a certificate calls itself.
 pub const KIND: &str = "robust-certificate";
 
@@ -71,6 +71,9 @@ pub struct Summary {
     pub writers: Writers,
     /// The tables.
     pub tables: Vec<Table>,
+    /// What constraints look up in other rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lookups: Vec<Lookup>,
     /// The programs.
     pub programs: Vec<Program>,
     /// All dependencies that two transactions can have.
@@ -97,6 +100,34 @@ pub enum Writers {
     Together,
     /// They cannot: `psi`, `si`, and with locks `mvrc`.
     Apart,
+}
+
+/// A look of a constraint at other rows.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lookup {
+    /// The name of the constraint, or of the index.
+    pub constraint: String,
+    /// The changes that make the constraint look.
+    pub looker: Change,
+    /// The changes of other transactions that such a look can rest on.
+    pub giver: Change,
+    /// The columns that have the same value: of the giver's row and of the looker's.
+    pub equal: Vec<(usize, usize)>,
+    /// It may be looked at when the transaction commits.
+    pub at_commit: bool,
+}
+
+/// A kind of change.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// The table; none if it is not known.
+    pub table: Option<usize>,
+    /// Whether a row with new values comes (an INSERT, an UPDATE), or one with old values goes (a DELETE, an UPDATE).
+    pub puts: bool,
+    /// The columns whose update is such a change; null: any column.
+    pub columns: Option<Vec<usize>>,
 }
 
 /// A table.
@@ -237,6 +268,12 @@ pub struct Access {
     pub conditional: bool,
     /// Only the first row in the order of this column is asked for: the one with the smallest or the largest value.
     pub first: Option<First>,
+    /// The lookups of constraints that it makes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub looks: Vec<usize>,
+    /// The lookups of other transactions that it may make succeed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gives: Vec<usize>,
 }
 
 /// The first row in the order of a column.
@@ -283,6 +320,8 @@ pub enum Kind {
     Ww,
     /// The later one overwrites what the first one read.
     Rw,
+    /// A constraint of the later one is satisfied because the first one has committed.
+    Constraint,
 }
 
 /// A dependency that two transactions can have.
@@ -301,6 +340,9 @@ pub struct Edge {
     pub cells: Vec<Option<usize>>,
     /// Which values of the first one and of the later one have to be equal.
     pub equal: Vec<(usize, usize)>,
+    /// The lookup of a constraint that it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lookup: Option<usize>,
 }
 
 /// Two accesses that are no dependency although they touch the same cells.

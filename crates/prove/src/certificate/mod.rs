@@ -11,6 +11,7 @@
 //! - `convert`, `write`: from a summary and answers to a certificate
 //! - `rules`: what levels allow
 //! - `pairs`: which accesses depend on each other
+//! - `lookups`: which changes a constraint's lookup puts in order
 //! - `rows`: the same where whole rows conflict
 //! - `equal`: which values are equal
 //! - `apart`: which values differ
@@ -23,6 +24,7 @@ mod convert;
 mod cycles;
 pub mod data;
 mod equal;
+mod lookups;
 mod pairs;
 mod rows;
 mod rules;

@@ -36,12 +36,13 @@ pub(super) fn pair(
         Kind::Wr => (&one.writes, &other.reads),
         Kind::Ww => (&one.writes, &other.writes),
         Kind::Rw => (&one.reads, &other.writes),
+        Kind::Constraint => return Pair::Nothing,
     };
     // Cells of rows that the reader picks are one dependency, cells of rows that it only looks at another one.
     let is_picked = |cell: &Option<usize>| match kind {
         Kind::Wr => !is_looked_at(table, other, *cell),
         Kind::Rw => !is_looked_at(table, one, *cell),
-        Kind::Ww => true,
+        Kind::Ww | Kind::Constraint => true,
     };
     let common: Vec<Option<usize>> =
         of_one.iter().filter(|cell| of_other.contains(cell) && is_picked(cell) == picked).copied().collect();
@@ -139,7 +140,7 @@ fn why_not(
             _ => None,
         },
         Kind::Ww if is_insert_of_what_stays => Some("a row that does not return is inserted before it is changed"),
-        Kind::Ww => None,
+        Kind::Ww | Kind::Constraint => None,
         Kind::Rw if picked && other.does == Does::Delete && one.outcome == Outcome::Missing => {
             Some("between who finds no row and who deletes it somebody has inserted it")
         }

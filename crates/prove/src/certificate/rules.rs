@@ -45,6 +45,8 @@ pub(super) struct Allowed<'a> {
     /// Another anti-dependency, another overwrite.
     pub(super) on_the_way: (bool, bool),
     pub(super) length: usize,
+    /// A constraint that leads back is evaluated when T1 commits.
+    pub(super) at_commit: bool,
 }
 
 const RULES: [(Level, Apartness, &str); 8] = [
@@ -86,6 +88,9 @@ const RULES: [(Level, Apartness, &str); 8] = [
          T1 writes",
     ),
 ];
+
+/// What holds at every level.
+const CONSTRAINTS: &str = "or the way back ends at a constraint of T1 that is evaluated after that read";
 
 impl Levels {
     /// By the levels that programs ask for, and the one of those that ask for none. A serializable program is protected from
@@ -142,12 +147,12 @@ impl Levels {
             }
         }
         match &known[..] {
-            [one] => one.words.to_owned(),
+            [one] => format!("{}; {CONSTRAINTS}", one.words),
             several => {
                 let words = several.iter().map(|rule| format!("T1 at {}: {}", rule.level, rule.words));
                 let words = words.collect::<Vec<_>>().join(". ");
                 format!(
-                    "{words}. Levels differ: what T1 has locked keeps away only those that write it at the same level"
+                    "{words}; {CONSTRAINTS}. Levels differ: what T1 has locked keeps away only those that write it at the same level"
                 )
             }
         }
@@ -192,6 +197,11 @@ impl Rule {
 
     /// Whether a way back is allowed.
     pub(super) fn allows(&self, way: &Allowed<'_>) -> bool {
+        if way.kind == Some(Kind::Constraint) {
+            // A statement has its snapshot before its constraints look; what T2 has committed, a later snapshot has.
+            let not_before = |back: &Access| back.number >= way.out.number || comes_later(back, way.out);
+            return self.level != Level::Mvrc || way.at_commit || way.back.is_some_and(not_before);
+        }
         let overwrites_read = way.kind == Some(Kind::Rw);
         let overwrites = overwrites_read || way.kind == Some(Kind::Ww);
         let is_longer = way.length > 2;

@@ -7,6 +7,7 @@ use skew_model::Level;
 use super::check::one_level;
 use super::convert::{cell_of, summary_of};
 use super::data::{Apart, At, Certificate, Edge, KIND, Kind, LevelPart, Script, Summary, VERSION, Writers};
+use super::lookups::each_lookup;
 use super::pairs::{Pair, Side, pair};
 use super::rows::by_rows;
 use super::rules::Levels;
@@ -96,6 +97,7 @@ fn with_edges(known: &crate::summary::Summary, levels: &Levels, rows: bool) -> S
                 EdgeKind::WriteRead => Kind::Wr,
                 EdgeKind::WriteWrite => Kind::Ww,
                 EdgeKind::ReadWrite => Kind::Rw,
+                EdgeKind::Constraint => Kind::Constraint,
                 EdgeKind::Session => continue,
             };
             let at = |node: usize, access: usize| (graph.nodes[node].program, graph.nodes[node].path, access);
@@ -106,16 +108,17 @@ fn with_edges(known: &crate::summary::Summary, levels: &Levels, rows: bool) -> S
                 picked: edge.picked,
                 cells: edge.cells.iter().copied().map(cell_of).collect(),
                 equal: edge.equal.clone(),
+                lookup: edge.lookup,
             });
         }
     }
-    let edges: BTreeSet<(At, At, Kind, bool)> =
-        summary.edges.iter().map(|edge| (edge.from, edge.to, edge.kind, edge.picked)).collect();
+    let edges: BTreeSet<Met> = summary.edges.iter().map(Met::of).collect();
     let mut apart = Vec::new();
     let conflicting = if rows { by_rows(&summary) } else { summary.clone() };
-    each_pair(&conflicting, |from, to, kind, picked, found| {
+    each_pair(&conflicting, |met, found| {
         // Where the engine has no dependency and there is no reason, the checker will say so.
-        if let (Pair::Apart(reason), false) = (found, edges.contains(&(from, to, kind, picked))) {
+        if let (Pair::Apart(reason), false) = (found, edges.contains(&met)) {
+            let Met { from, to, kind, picked, .. } = met;
             apart.push(Apart { from, to, kind, picked, reason });
         }
     });
@@ -123,8 +126,24 @@ fn with_edges(known: &crate::summary::Summary, levels: &Levels, rows: bool) -> S
     summary
 }
 
-/// Looks at all pairs of accesses to one table.
-pub(super) fn each_pair(summary: &Summary, mut look: impl FnMut(At, At, Kind, bool, Pair)) {
+/// Two accesses, and how they may meet.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Met {
+    pub(super) from: At,
+    pub(super) to: At,
+    pub(super) kind: Kind,
+    pub(super) picked: bool,
+    pub(super) lookup: Option<usize>,
+}
+
+impl Met {
+    pub(super) fn of(edge: &Edge) -> Met {
+        Met { from: edge.from, to: edge.to, kind: edge.kind, picked: edge.picked, lookup: edge.lookup }
+    }
+}
+
+/// Looks at all pairs of accesses to one table, and at those that a constraint's lookup connects.
+pub(super) fn each_pair(summary: &Summary, mut look: impl FnMut(Met, Pair)) {
     let mut all: Vec<(At, Side<'_>)> = Vec::new();
     for (program, known) in summary.programs.iter().enumerate() {
         for (way, known) in known.ways.iter().enumerate() {
@@ -137,9 +156,13 @@ pub(super) fn each_pair(summary: &Summary, mut look: impl FnMut(At, At, Kind, bo
         for (to, other) in all.iter().filter(|(_, other)| other.access.table == one.access.table) {
             for kind in [Kind::Wr, Kind::Ww, Kind::Rw] {
                 for picked in [true, false] {
-                    look(*from, *to, kind, picked, pair(table, summary.writers, kind, picked, *one, *other));
+                    let met = Met { from: *from, to: *to, kind, picked, lookup: None };
+                    look(met, pair(table, summary.writers, kind, picked, *one, *other));
                 }
             }
         }
     }
+    each_lookup(summary, &all, |from, to, lookup, found| {
+        look(Met { from, to, kind: Kind::Constraint, picked: true, lookup: Some(lookup) }, found);
+    });
 }

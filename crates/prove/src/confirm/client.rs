@@ -155,7 +155,7 @@ fn order(suspect: &Suspect) -> Vec<usize> {
             let edges = edges.map(|edge| if back { (edge.to, edge.from) } else { (edge.from, edge.to) });
             edges.filter(|(from, to)| *to == call && *from != call && left.contains(from)).count()
         };
-        let strict = [EdgeKind::Session, EdgeKind::WriteRead, EdgeKind::WriteWrite];
+        let strict = [EdgeKind::Session, EdgeKind::Constraint, EdgeKind::WriteRead, EdgeKind::WriteWrite];
         let best = (0..left.len())
             .min_by_key(|at| (waits(left[*at], &strict, false), waits(left[*at], &[EdgeKind::ReadWrite], true), *at));
         let Some(best) = best else { break };

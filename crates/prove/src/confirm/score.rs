@@ -60,7 +60,8 @@ fn shown(case: Case<'_>, edge: &Edge, feet: &[&Footprint]) -> i64 {
     let Some((one, other)) = edge.accesses else { return 0 };
     let (from, to) = (feet[edge.from], feet[edge.to]);
     let (first, second) = match edge.kind {
-        EdgeKind::Session => return 0,
+        // The look of a constraint is no read.
+        EdgeKind::Session | EdgeKind::Constraint => return 0,
         EdgeKind::WriteRead => (&from.writes, &to.reads),
         EdgeKind::WriteWrite => (&from.writes, &to.writes),
         EdgeKind::ReadWrite => (&from.reads, &to.writes),

@@ -25,6 +25,8 @@ pub struct Dependency {
     pub picked: bool,
     /// The values that have to be the same, of the first one and of the later one.
     pub equal: Vec<(TermId, TermId)>,
+    /// The lookup of a constraint that it is, by its number.
+    pub lookup: Option<usize>,
 }
 
 impl Dependency {
@@ -36,6 +38,17 @@ impl Dependency {
 
 /// The accesses to each table: the node, and the place in its path.
 pub(super) type Accesses = BTreeMap<Oid, Vec<(usize, usize)>>;
+
+/// The accesses that make each lookup of a constraint: the node, and the place in its path.
+pub(super) fn by_lookup(graph: &Graph<'_>) -> Vec<Vec<(usize, usize)>> {
+    let mut lookers = vec![Vec::new(); graph.summary.facts.lookups.len()];
+    for node in 0..graph.nodes.len() {
+        for (at, access) in graph.path(node).accesses.iter().enumerate() {
+            access.looks.iter().for_each(|lookup| lookers[*lookup].push((node, at)));
+        }
+    }
+    lookers
+}
 
 /// All accesses by their tables.
 pub(super) fn by_table(graph: &Graph<'_>) -> Accesses {
@@ -49,12 +62,21 @@ pub(super) fn by_table(graph: &Graph<'_>) -> Accesses {
 }
 
 /// All dependencies from a node, in the order of whom they lead to.
-pub(super) fn leaving(graph: &Graph<'_>, node: usize, accesses: &Accesses) -> Vec<Dependency> {
+pub(super) fn leaving(
+    graph: &Graph<'_>,
+    node: usize,
+    accesses: &Accesses,
+    lookers: &[Vec<(usize, usize)>],
+) -> Vec<Dependency> {
     let mut found = Vec::new();
     for (at, one) in graph.path(node).accesses.iter().enumerate() {
         let Some(table) = graph.summary.facts.table(one.table) else { continue };
         for &(to, other_at) in &accesses[&one.table] {
             meet(graph, table, (node, at), (to, other_at), &mut found);
+        }
+        for &lookup in &one.gives {
+            let lookers = lookers[lookup].iter();
+            found.extend(lookers.filter_map(|looker| satisfied(graph, lookup, (node, at), *looker)));
         }
     }
     found.sort_by_key(|edge| (edge.to, edge.accesses));
@@ -81,9 +103,19 @@ fn meet(graph: &Graph<'_>, table: &TableFacts, from: (usize, usize), to: (usize,
                     Overwritten::If(more) => equal.extend(more),
                 }
             }
-            found.push(Dependency { to: to.0, kind, accesses: (from.1, to.1), cells, picked, equal });
+            found.push(Dependency { to: to.0, kind, accesses: (from.1, to.1), cells, picked, equal, lookup: None });
         }
     }
+}
+
+/// That the lookup of one access succeeds because of another one.
+fn satisfied(graph: &Graph<'_>, lookup: usize, from: (usize, usize), to: (usize, usize)) -> Option<Dependency> {
+    let (first, later) = (graph.path(from.0), graph.path(to.0));
+    let sides = ((first, &first.accesses[from.1]), (later, &later.accesses[to.1]));
+    let facts = &graph.summary.facts;
+    let equal = facts.lookups[lookup].equalities(facts, sides.0, sides.1)?;
+    let (kind, accesses, cells) = (EdgeKind::Constraint, (from.1, to.1), Vec::new());
+    Some(Dependency { to: to.0, kind, accesses, cells, picked: true, equal, lookup: Some(lookup) })
 }
 
 /// The dependencies from a node that differ in what follows from them: in whom they lead to, in their kind, in what has to
@@ -132,12 +164,12 @@ fn meeting(table: &TableFacts, kind: EdgeKind, first: &Access, later: &Access, p
         EdgeKind::WriteRead => (&first.writes, &later.reads),
         EdgeKind::WriteWrite => (&first.writes, &later.writes),
         EdgeKind::ReadWrite => (&first.reads, &later.writes),
-        EdgeKind::Session => return Vec::new(),
+        EdgeKind::Session | EdgeKind::Constraint => return Vec::new(),
     };
     let is_picked = |cell: Cell| match kind {
         EdgeKind::WriteRead => !later.reads_of_others(cell, table),
         EdgeKind::ReadWrite => !first.reads_of_others(cell, table),
-        EdgeKind::WriteWrite | EdgeKind::Session => true,
+        EdgeKind::WriteWrite | EdgeKind::Session | EdgeKind::Constraint => true,
     };
     let cells = of_first.intersection(of_later).copied().filter(|cell| is_picked(*cell) == picked);
     cells.filter(|cell| can_meet(table, kind, *cell, (first, later), picked)).collect()
@@ -169,7 +201,7 @@ fn can_meet(table: &TableFacts, kind: EdgeKind, cell: Cell, (first, later): (&Ac
         EdgeKind::ReadWrite if later.kind == Delete && first.outcome == Outcome::Missing => false,
         EdgeKind::ReadWrite if is_first => cell == Cell::Existence && !is_that_row(first),
         EdgeKind::ReadWrite => true,
-        EdgeKind::Session => false,
+        EdgeKind::Session | EdgeKind::Constraint => false,
     }
 }
 

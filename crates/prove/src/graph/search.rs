@@ -244,6 +244,7 @@ impl Chain<'_, '_> {
             back,
             read_writes: state.read_writes,
             overwrites: state.overwrites,
+            at_commit: edge.lookup.is_some_and(|lookup| graph.summary.facts.lookups[lookup].at_commit),
         };
         if !self.rules.leads_back(&leading) {
             return false;
@@ -322,7 +323,7 @@ impl Chain<'_, '_> {
         let is_needed = |edge: &&Dependency| {
             let (read_writes, overwrites) = self.rules.asks_for();
             !self.rules.sessions
-                || (read_writes && !state.read_writes && edge.kind == EdgeKind::ReadWrite)
+                || (read_writes && !state.read_writes && hides(edge.kind))
                 || (overwrites && !state.overwrites && edge.kind == EdgeKind::WriteWrite)
         };
         let edges = sessions.iter().chain(self.graph.steps[here].iter().filter(is_needed));
@@ -391,7 +392,7 @@ impl Chain<'_, '_> {
         let (read_writes, overwrites) = self.rules.asks_for();
         Some(State {
             classes,
-            read_writes: state.read_writes || (read_writes && edge.kind == EdgeKind::ReadWrite && !is_ordered),
+            read_writes: state.read_writes || (read_writes && hides(edge.kind) && !is_ordered),
             overwrites: state.overwrites || (overwrites && edge.kind == EdgeKind::WriteWrite),
             length: state.length + 1,
             must_close: with_first && self.rules.exclusion != Exclusion::Locks,
@@ -458,6 +459,13 @@ impl Chain<'_, '_> {
     }
 }
 
+/// Whether the later transaction of a dependency need not see the first one: the first one read what the later one
+/// overwrites, or a constraint of the later one looked at the newest state.
+fn hides(kind: EdgeKind) -> bool {
+    matches!(kind, EdgeKind::ReadWrite | EdgeKind::Constraint)
+}
+
 fn session_to(to: usize) -> Dependency {
-    Dependency { to, kind: EdgeKind::Session, accesses: (0, 0), cells: Vec::new(), picked: true, equal: Vec::new() }
+    let (cells, equal) = (Vec::new(), Vec::new());
+    Dependency { to, kind: EdgeKind::Session, accesses: (0, 0), cells, picked: true, equal, lookup: None }
 }

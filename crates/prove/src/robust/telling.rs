@@ -122,6 +122,7 @@ fn statement(access: &Access) -> StatementAt {
 fn kind_of(kind: EdgeKind) -> DependencyKind {
     match kind {
         EdgeKind::Session => DependencyKind::Session,
+        EdgeKind::Constraint => DependencyKind::Constraint,
         EdgeKind::WriteRead => DependencyKind::WriteRead,
         EdgeKind::WriteWrite => DependencyKind::WriteWrite,
         EdgeKind::ReadWrite => DependencyKind::ReadWrite,

@@ -54,6 +54,10 @@ impl Suspect {
             let (from, to) = (self.access(summary, edge.from, from), self.access(summary, edge.to, to));
             let Some(table) = summary.facts.table(from.table) else { return true };
             let row = format!("{}[", table.name);
+            // What a constraint looks at is no operation; the order that it asks for is told of one of the rows.
+            if edge.kind == EdgeKind::Constraint {
+                return names.iter().any(|name| name.starts_with(&row));
+            }
             met(from, to, edge.kind).iter().any(|cell| {
                 let column = match cell {
                     Cell::Existence => "]".to_owned(),
@@ -82,13 +86,17 @@ fn met(from: &Access, to: &Access, kind: EdgeKind) -> Vec<Cell> {
     let (one, other) = match kind {
         EdgeKind::WriteRead => (&from.writes, &to.reads),
         EdgeKind::WriteWrite => (&from.writes, &to.writes),
-        EdgeKind::ReadWrite | EdgeKind::Session => (&from.reads, &to.writes),
+        EdgeKind::ReadWrite | EdgeKind::Session | EdgeKind::Constraint => (&from.reads, &to.writes),
     };
     one.intersection(other).copied().collect()
 }
 
 /// What a dependency is about: the columns, or the table where rows come and go.
 pub(super) fn about(summary: &Summary, from: &Access, to: &Access, kind: EdgeKind) -> String {
+    if kind == EdgeKind::Constraint {
+        let mut names = from.gives.intersection(&to.looks).map(|lookup| &summary.facts.lookups[*lookup].constraint);
+        return names.next().cloned().unwrap_or_default();
+    }
     let cells = met(from, to, kind);
     let Some(table) = summary.facts.table(from.table) else { return String::new() };
     let columns: Vec<&str> = cells

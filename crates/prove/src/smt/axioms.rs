@@ -52,12 +52,14 @@ pub enum Relation {
     Wr,
     Ww,
     Rw,
+    /// A constraint of the later one is satisfied because the first one has committed. Levels in words do not speak of it.
+    Constraint,
 }
 
 impl Relation {
     /// All of them.
-    pub const ALL: [Relation; 6] =
-        [Relation::Vis, Relation::Ar, Relation::So, Relation::Wr, Relation::Ww, Relation::Rw];
+    pub const ALL: [Relation; 7] =
+        [Relation::Vis, Relation::Ar, Relation::So, Relation::Wr, Relation::Ww, Relation::Rw, Relation::Constraint];
 
     /// As it is written.
     pub fn name(self) -> &'static str {
@@ -68,6 +70,7 @@ impl Relation {
             Relation::Wr => "wr",
             Relation::Ww => "ww",
             Relation::Rw => "rw",
+            Relation::Constraint => "constraint",
         }
     }
 }
@@ -165,7 +168,7 @@ pub trait Meaning {
 }
 
 /// What holds at every level: `ar` is a total order, `vis` is within it, what a session has done it sees, what is read is
-/// seen, and who reads what another one overwrites does not see that one.
+/// seen, a reader of what another transaction overwrites does not see that one, and what a constraint rests on comes before.
 pub fn orders(count: usize, meaning: &impl Meaning) -> Vec<Formula> {
     let related = |relation, one, other| meaning.related(relation, one, other);
     let mut holds = Vec::new();
@@ -175,6 +178,7 @@ pub fn orders(count: usize, meaning: &impl Meaning) -> Vec<Formula> {
             holds.push(related(Relation::So, one, other).implies(related(Relation::Vis, one, other)));
             holds.push(related(Relation::Wr, one, other).implies(related(Relation::Vis, one, other)));
             holds.push(related(Relation::Rw, one, other).implies(!related(Relation::Vis, other, one)));
+            holds.push(related(Relation::Constraint, one, other).implies(related(Relation::Ar, one, other)));
             for third in (0..count).filter(|third| *third != one && *third != other) {
                 let both = Formula::all([related(Relation::Ar, one, other), related(Relation::Ar, other, third)]);
                 holds.push(both.implies(related(Relation::Ar, one, third)));
@@ -376,7 +380,8 @@ impl Reader {
         if next == "exists" {
             return Err("there is no `exists`: a level speaks of all transactions".to_owned());
         }
-        if let Some(relation) = Relation::ALL.into_iter().find(|relation| relation.name() == next) {
+        let is_next = |relation: &Relation| relation.name() == next && *relation != Relation::Constraint;
+        if let Some(relation) = Relation::ALL.into_iter().find(is_next) {
             self.at += 1;
             self.expect("(")?;
             let one = self.variable()?;

@@ -270,7 +270,9 @@ impl<'g, 's> Encoding<'g, 's> {
                 parts.push(Formula::equal(&value_name(one.0, *term), &value_name(other.0, *other_term)));
             }
         }
-        parts.extend(self.within_limits((one.0, path, from), (other.0, other_path, to), edge));
+        if edge.kind != EdgeKind::Constraint {
+            parts.extend(self.within_limits((one.0, path, from), (other.0, other_path, to), edge));
+        }
         let (hit, other_hit) = hits_of(edge, &path.accesses[from], &other_path.accesses[to]);
         if hit {
             parts.push(self.hits(one.0, one.1, from));
@@ -278,7 +280,7 @@ impl<'g, 's> Encoding<'g, 's> {
         if other_hit {
             parts.push(self.hits(other.0, other.1, to));
         }
-        if hit && other_hit && self.both_write(path, from, other_path, to) {
+        if edge.kind != EdgeKind::Constraint && hit && other_hit && self.both_write(path, from, other_path, to) {
             parts.push(Formula::atom(conflict_name(one.0.min(other.0), one.0.max(other.0))));
         }
         if hit && other_hit && edge.kind == EdgeKind::ReadWrite {
@@ -369,7 +371,7 @@ impl<'g, 's> Encoding<'g, 's> {
 
     /// One depends on the other.
     pub(super) fn depends(&self, one: usize, other: usize) -> Formula {
-        let kinds = [Relation::So, Relation::Wr, Relation::Ww, Relation::Rw];
+        let kinds = [Relation::So, Relation::Wr, Relation::Ww, Relation::Rw, Relation::Constraint];
         Formula::any(kinds.map(|relation| self.related(relation, one, other)))
     }
 
@@ -404,8 +406,12 @@ impl Meaning for Encoding<'_, '_> {
 }
 
 /// The dependencies, by both of their names.
-pub(super) const KINDS: [(Relation, EdgeKind); 3] =
-    [(Relation::Wr, EdgeKind::WriteRead), (Relation::Ww, EdgeKind::WriteWrite), (Relation::Rw, EdgeKind::ReadWrite)];
+pub(super) const KINDS: [(Relation, EdgeKind); 4] = [
+    (Relation::Wr, EdgeKind::WriteRead),
+    (Relation::Ww, EdgeKind::WriteWrite),
+    (Relation::Rw, EdgeKind::ReadWrite),
+    (Relation::Constraint, EdgeKind::Constraint),
+];
 
 fn takes_name(at: usize, node: usize) -> String {
     format!("takes_{at}_{node}")

@@ -372,6 +372,7 @@ pub(super) fn hits_of(edge: &Dependency, from: &Access, to: &Access) -> (bool, b
         EdgeKind::WriteRead => (writes(from), reads(to)),
         EdgeKind::WriteWrite => (writes(from), writes(to)),
         EdgeKind::ReadWrite => (reads(from), writes(to)),
+        EdgeKind::Constraint => (writes(from), writes(to)),
         EdgeKind::Session => (false, false),
     }
 }

@@ -87,6 +87,8 @@ fn committed(history: &History) -> impl Iterator<Item = TxnId> {
 struct Recorded {
     sessions: bool,
     transactions: Vec<Transaction>,
+    /// Pairs that a constraint put in order.
+    constraints: BTreeSet<(usize, usize)>,
 }
 
 #[derive(Default)]
@@ -120,7 +122,9 @@ impl Recorded {
             }
             transactions.push(transaction);
         }
-        Some(Recorded { sessions, transactions })
+        let orders = history.constraint_orders().iter();
+        let constraints = orders.filter_map(|order| place(order.first).zip(place(order.second))).collect();
+        Some(Recorded { sessions, transactions, constraints })
     }
 
     /// Whether the transactions can be ordered and seen as their levels and the axioms ask.
@@ -192,6 +196,7 @@ impl Meaning for Recorded {
             Relation::Wr => truth(later.reads.iter().any(|(_, source)| *source == Some(one))),
             Relation::Ww if first.writes.iter().any(|key| later.writes.contains(key)) => self.before(one, other),
             Relation::Ww => Formula::FALSE,
+            Relation::Constraint => truth(self.constraints.contains(&(one, other))),
             Relation::Rw => {
                 let overwritten = first.reads.iter().filter(|(key, _)| later.writes.contains(key));
                 Formula::any(overwritten.map(|(_, source)| match source {

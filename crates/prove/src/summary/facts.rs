@@ -7,6 +7,7 @@ use skew_sql::types::{Typed, quote};
 
 use super::calls::Footprints;
 use super::counters::Counted;
+use super::lookups::Lookup;
 use super::{Access, AccessKind, Cell, Condition, Path, Program, Source, Term, TermKind};
 
 /// What is known about all tables.
@@ -20,6 +21,8 @@ pub struct Facts {
     pub next: BTreeMap<Oid, i64>,
     /// What functions may do that are called.
     pub footprints: Footprints,
+    /// What constraints look up in other rows.
+    pub lookups: Vec<Lookup>,
 }
 
 /// What is known about a table.
@@ -119,7 +122,7 @@ impl Facts {
                 },
             );
         }
-        Facts { tables, endless: BTreeSet::new(), next: BTreeMap::new(), footprints: Footprints::default() }
+        Facts { tables, lookups: Lookup::all(catalog), ..Facts::default() }
     }
 
     /// What programs do; what was known before is forgotten.

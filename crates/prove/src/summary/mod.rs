@@ -17,6 +17,7 @@ pub mod facts;
 mod formula;
 mod known;
 pub mod limits;
+pub mod lookups;
 mod paths;
 pub mod print;
 mod query;
@@ -36,6 +37,7 @@ use skew_sql::types::Typed;
 pub use conditions::{Comparison, Condition};
 pub use facts::Facts;
 pub use limits::{Bound, Limit, Side};
+pub use lookups::Lookup;
 
 /// All programs of an application.
 #[derive(Clone, Debug)]
@@ -264,6 +266,10 @@ pub struct Access {
     pub conditional: bool,
     /// Only the smallest or the largest value of a column is asked for.
     pub extreme: Option<Extreme>,
+    /// The lookups of constraints that it makes, by their numbers in [`Facts::lookups`].
+    pub looks: BTreeSet<usize>,
+    /// The lookups of other transactions that it may make succeed.
+    pub gives: BTreeSet<usize>,
 }
 
 /// What is done with a row.

@@ -6,6 +6,7 @@ mod claims;
 mod confirm;
 mod executions;
 mod generate;
+mod lookups;
 mod models;
 mod on_postgres;
 mod overlooked;

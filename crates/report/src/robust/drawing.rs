@@ -364,6 +364,7 @@ fn key(thin: &[Line], thick: &[Step], area: Area) -> (String, f64, f64) {
         if thick.iter().any(|step| step.kind == kind) {
             let meaning = match kind {
                 DependencyKind::Session => "earlier to later in one session",
+                DependencyKind::Constraint => "satisfies a constraint there",
                 DependencyKind::WriteRead => "written here, read there",
                 DependencyKind::WriteWrite => "written here, overwritten there",
                 DependencyKind::ReadWrite => "read here, overwritten there",

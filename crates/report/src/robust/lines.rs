@@ -108,6 +108,7 @@ pub(super) fn all_words(report: &RobustReport, all: &[&Dependency]) -> Vec<Strin
         }
         let what = match edge.kind {
             DependencyKind::ReadWrite => format!("{from} reads what {to} overwrites: {}", edge.about),
+            DependencyKind::Constraint => format!("{from} lets {to} satisfy the constraint {}", edge.about),
             _ => format!("{from} and {to} write {}", edge.about),
         };
         words.push(escape(&what));
@@ -182,6 +183,7 @@ pub(super) fn step_words(report: &RobustReport, edge: &skew_model::robust::Robus
     let other = if edge.from == edge.to { format!("another {to}") } else { to.to_owned() };
     match edge.kind {
         DependencyKind::Session => format!("{from} comes before {other} in one session"),
+        DependencyKind::Constraint => format!("{from} lets {other} satisfy the constraint {}", edge.about),
         DependencyKind::WriteRead => format!("{from} writes what {other} reads: {}", edge.about),
         DependencyKind::WriteWrite => format!("{from} writes what {other} overwrites: {}", edge.about),
         DependencyKind::ReadWrite => format!("{from} reads what {other} overwrites: {}", edge.about),

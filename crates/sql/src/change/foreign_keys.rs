@@ -541,7 +541,7 @@ impl World<'_> {
                 && index.predicate.is_none()
                 && index.key_columns().is_some_and(|columns| columns.starts_with(&key.columns))
         });
-        let candidates = match leading {
+        let candidates: Vec<u32> = match leading {
             Some(index) => {
                 let bytes = if index.space.is_some() { index.entry(values) } else { index.encode(values) };
                 let to = crate::storage::rows::after(bytes.clone());
@@ -551,14 +551,18 @@ impl World<'_> {
                 let row = |key: skew_model::Key| if index.space.is_some() { self.row_of_entry(key) } else { key.0 };
                 found.map(row).collect()
             }
-            None => self.look_rows(table)?,
+            None => self.db.store.range(table.space, Bound::Unbounded, Bound::Unbounded).map(|key| key.0).collect(),
         };
         let (mut rows, mut known) = (Vec::new(), FxHashSet::default());
         for row in candidates {
             // The key is gone already: a row that is to refer to it meanwhile waits.
             self.check()?;
-            self.looks_at_row(bound, row, &key.columns, LooksAt::OtherRow)?;
-            if self.refers((parent, bound), key, row, values)? && known.insert(row) {
+            let refers = self.refers((parent, bound), key, row, values)?;
+            // With an index and without one, the look is at the rows that refer to the key or have done so.
+            if leading.is_some() || refers || self.has_referred((parent, bound), key, row, values) {
+                self.looks_at_row(bound, row, &key.columns, LooksAt::OtherRow)?;
+            }
+            if refers && known.insert(row) {
                 rows.push(row);
             }
         }
@@ -584,6 +588,24 @@ impl World<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// Whether a row may have referred to a key in some state that was committed: column by column, so that a row of several
+    /// referring columns may count that had the values at different times.
+    fn has_referred(
+        &mut self,
+        (parent, bound): (&Arc<BoundTable>, &Arc<BoundTable>),
+        key: &ForeignKey,
+        row: u32,
+        values: &[Datum],
+    ) -> bool {
+        values.iter().enumerate().all(|(at, value)| {
+            let (own, other) = (key.columns[at], key.parent_columns[at]);
+            self.column_versions(bound.table(), row, own).iter().any(|held| {
+                let held = if held.is_null() { None } else { self.as_parent_value(bound, parent, key, at, held) };
+                held.is_some_and(|held| equal(parent.table(), other, &held, value))
+            })
+        })
     }
 
     fn key_is_there(&mut self, parent: &Arc<BoundTable>, key: &ForeignKey, values: &[Datum]) -> Result<bool> {

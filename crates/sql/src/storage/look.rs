@@ -91,6 +91,27 @@ impl World<'_> {
         Ok(value.unwrap_or_else(|| column.missing.clone()))
     }
 
+    /// What a column of a row holds in its committed versions.
+    pub(crate) fn column_versions(&mut self, table: &Table, row: u32, position: usize) -> Vec<Datum> {
+        let column = &table.columns[position];
+        if self.db.options.granularity == Granularity::Row {
+            return self.db.store.values(Key(row)).filter_map(|value| field(Some(value), position)).collect();
+        }
+        if let Some(at) = table.clustered.iter().position(|&clustered| clustered == position) {
+            let width = table.clustered.len();
+            return self
+                .db
+                .store
+                .any_value(Key(row))
+                .map(|value| key_part(Some(value), at, width))
+                .into_iter()
+                .collect();
+        }
+        let cell = self.cell_key(table, row, column.cell);
+        let held: Vec<Datum> = self.db.store.values(Key(cell)).cloned().collect();
+        if held.is_empty() { vec![column.missing.clone()] } else { held }
+    }
+
     /// What a cell of a row holds; if the row is not there, what somebody has written to the cell.
     fn look_or_remember(&mut self, cell: u32, row: u32) -> Result<Option<Datum>> {
         let held = self.look(cell)?;

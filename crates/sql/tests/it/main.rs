@@ -11,6 +11,7 @@ mod explore;
 mod expressions;
 mod final_states;
 mod invariant_truths;
+mod lookups;
 mod options;
 mod plpgsql;
 mod postgres_levels;
