@@ -38,7 +38,7 @@ pub use builder::HistoryBuilder;
 pub use explanation::{Cycle, Edge, EdgeKind, Explanation, Finding, FindingKind, Reason};
 pub use history::{ConstraintOrder, History, Op, OpId, OpKind, SessionId, Status, Txn, TxnId};
 pub use level::Level;
-pub use names::{Key, Literal, Name, Value};
+pub use names::{Key, Literal, Name, Space, Value};
 pub use nearest::{did_you_mean, nearest};
 pub use sql_level::{AskedLevel, SqlLevel};
 pub use topic::Topic;

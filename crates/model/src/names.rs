@@ -12,6 +12,10 @@ const BIG: u32 = 1 << 30;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Key(pub u32);
 
+/// A set of keys of its own in a store, ordered by bytes: the names of a key-value store, the rows of a table, an index.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Space(pub u32);
+
 /// The name of a session, a transaction or a key: a number or a word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Name(u32);

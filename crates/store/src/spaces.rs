@@ -7,10 +7,7 @@ use std::cmp::Ordering;
 use std::ops::Bound;
 
 use skew_model::Key;
-
-/// A set of keys of its own, ordered by bytes: the names of a key-value store, the rows of a table, an index.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Space(pub(crate) u32);
+pub use skew_model::Space;
 
 /// The space of the keys that have names.
 pub(crate) const NAMES: Space = Space(0);

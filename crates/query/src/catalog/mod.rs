@@ -20,7 +20,7 @@ pub use stored::{Dependency, StoredExpr, StoredQuery};
 pub use crate::types::{FIRST_USER_OID, INFORMATION_SCHEMA, Oid, PG_CATALOG, PUBLIC};
 
 /// A space of the store: where a table's rows or an index's entries are.
-pub use skew_store::Space;
+pub use skew_model::Space;
 
 /// A snapshot of everything that a database knows about its objects.
 #[derive(Clone, Debug)]

@@ -10,6 +10,7 @@
 //! - `from`: the items of FROM
 //! - `change`: INSERT, UPDATE, DELETE, MERGE
 //! - `definition`: indexes and constraints as statements
+//! - `relation`: indexes, constraints and triggers by number; `routine`: functions
 //! - `node`: which expression stands in a table of `pg_catalog`
 
 mod change;
@@ -18,13 +19,15 @@ mod expr;
 mod from;
 pub mod node;
 mod query;
+mod relation;
+mod routine;
 mod simple;
 
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::catalog::{Oid, Relation, RelationKind, StoredExpr, UserFunction};
-use crate::functions::{Env, Function, collate, extension};
+use crate::functions::{Definition, Env, Function, collate, extension};
 use crate::ir::{AggregateCall, Expr, ExprKind, WindowCall};
 use crate::types::{names, quote};
 
@@ -34,6 +37,23 @@ use crate::types::{names, quote};
 pub enum Style {
     Plain,
     Pretty,
+}
+
+/// An object as text; none if there is no such object.
+pub fn object(env: &dyn Env, what: Definition<'_>, pretty: bool) -> Option<String> {
+    match what {
+        Definition::Index(oid) => relation::index(env, oid, pretty),
+        Definition::IndexColumn(oid, at) => relation::index_column(env, oid, at, pretty),
+        Definition::Constraint(oid) => relation::constraint(env, oid, pretty),
+        Definition::Trigger(oid) => relation::trigger(env, oid, pretty),
+        Definition::View(oid) => view_definition(env, oid, relation::style(pretty)),
+        Definition::Node(text) => relation::node(env, text, pretty),
+        Definition::Function(oid) => routine::function(env, oid),
+        Definition::Arguments { function, defaults } => routine::arguments(env, function, defaults),
+        Definition::ArgumentDefault(oid, place) => routine::argument_default(env, oid, place),
+        Definition::Result(oid) => routine::result(env, oid),
+        Definition::Body(oid) => routine::body(env, oid),
+    }
 }
 
 /// An expression over a row of a table, or over no row at all.

@@ -285,6 +285,11 @@ pub enum Question<'a> {
         pid: i64,
         terminate: bool,
     },
+    /// An object as text, with or without the parentheses that precedence makes superfluous.
+    Definition {
+        what: Definition<'a>,
+        pretty: bool,
+    },
     /// Everything in the schema `skew`: its name and its arguments.
     Skew {
         name: &'a str,
@@ -292,6 +297,29 @@ pub enum Question<'a> {
     },
     /// The number of rows of a relation, its size, and the like: made up where there is no truth.
     RelationSize(Oid),
+}
+
+/// What is shown of an object, which is given by its number.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub enum Definition<'a> {
+    Index(Oid),
+    /// A column of an index, counted from one; zero is the whole index.
+    IndexColumn(Oid, i64),
+    Constraint(Oid),
+    Trigger(Oid),
+    View(Oid),
+    /// What stands in a table of `pg_catalog` in the place of a node tree.
+    Node(&'a str),
+    Function(Oid),
+    Arguments {
+        function: Oid,
+        defaults: bool,
+    },
+    /// The default of an argument, counted from one over the input arguments.
+    ArgumentDefault(Oid, i64),
+    Result(Oid),
+    Body(Oid),
 }
 
 /// The key of an advisory lock: one bigint, or two ints.

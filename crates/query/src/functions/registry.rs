@@ -61,7 +61,7 @@ static FUNCTIONS: &[&[Function]] = &[
     system::extensions::FUNCTIONS,
     system::keywords::FUNCTIONS,
     system::locks::FUNCTIONS,
-    system::routine::FUNCTIONS,
+    system::definitions::FUNCTIONS,
     system::lookup::FUNCTIONS,
     system::sequences::FUNCTIONS,
     system::session::FUNCTIONS,

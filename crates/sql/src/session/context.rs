@@ -5,6 +5,7 @@ use std::sync::Arc;
 use skew_store::Recency;
 
 use crate::catalog::{Catalog, Oid, UserFunction};
+use crate::deparse;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{AccessRange, Context, LockOutcome, RowCursor, RowRef, Run};
 use crate::functions::{AdvisoryKey, Env, Question, Settings};
@@ -143,6 +144,9 @@ impl Env for World<'_> {
         Ok(match question {
             Question::CurrentUser | Question::SessionUser => Datum::text(&client.user),
             Question::CurrentDatabase => Datum::text(&client.database),
+            Question::Definition { what, pretty } => {
+                deparse::object(self, what, pretty).map_or(Datum::Null, Datum::text)
+            }
             Question::BackendPid => Datum::Int(client.pid.into()),
             Question::Blockers(pid) => {
                 let blockers = i32::try_from(pid).map_or_else(|_| Vec::new(), |pid| self.db.blockers(pid));

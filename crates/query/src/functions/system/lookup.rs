@@ -36,7 +36,6 @@ pub static FUNCTIONS: &[Function] = &[
     f("pg_sleep_for", &[T::INTERVAL], T::VOID, sleep_for).volatile(),
     f("pg_sleep_until", &[T::TIMESTAMPTZ], T::VOID, sleep_until).volatile(),
     f("pg_reload_conf", &[], T::BOOL, |_, _, _| Ok(Datum::Bool(true))).volatile(),
-    f("pg_get_function_arg_default", &[T::OID, T::INT4], T::TEXT, argument_default).stable(),
     f("pg_get_statisticsobjdef", &[T::OID], T::TEXT, nothing).stable(),
     f("pg_get_replica_identity_index", &[T::REGCLASS], T::REGCLASS, nothing).stable(),
     f("pg_column_compression", &[T::ANY], T::TEXT, nothing).stable(),
@@ -179,17 +178,6 @@ fn sleep_until(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum>
     let micros = args.timestamp(0)?.saturating_sub(env.clock_time()).max(0);
     env.ask(Question::Sleep { seconds: micros as f64 / 1e6 })?;
     Ok(Datum::text(""))
-}
-
-/// The default of an argument, counted from one over the input arguments.
-fn argument_default(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    let oid = u32::try_from(args.int(0)?).unwrap_or_default();
-    let Ok(place) = usize::try_from(args.int(1)? - 1) else { return Ok(Datum::Null) };
-    let function = env.catalog().functions.get(&oid);
-    let default = function.and_then(|function| function.parameters.get(place)?.default.clone());
-    Ok(default.map_or(Datum::Null, |default| {
-        Datum::text(crate::deparse::expression(env, &default, None, crate::deparse::Style::Plain))
-    }))
 }
 
 /// Texts have the default collation, other types none.

@@ -2,11 +2,11 @@
 
 pub(super) mod catalog;
 pub(super) mod control;
+pub(super) mod definitions;
 pub(super) mod extensions;
 pub(super) mod keywords;
 pub(super) mod locks;
 pub(super) mod lookup;
-pub(super) mod routine;
 pub(super) mod sequences;
 pub(super) mod session;
 pub(super) mod statistics;

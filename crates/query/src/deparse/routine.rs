@@ -2,25 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Language, Parameter, ParameterMode, Returns, UserFunction, Volatility};
+use crate::catalog::{Language, Oid, Parameter, ParameterMode, Returns, UserFunction, Volatility};
+use crate::deparse::relation::in_schema;
 use crate::deparse::{self, Style};
-use crate::error::Result;
-use crate::functions::define::f;
-use crate::functions::system::catalog::{in_schema, number, some};
-use crate::functions::{Env, Function, Site};
-use crate::types::{Datum, Type as T, names, quote};
+use crate::functions::Env;
+use crate::types::{Type as T, names, quote};
 
-/// The functions.
-pub static FUNCTIONS: &[Function] = &[
-    f("pg_get_functiondef", &[T::OID], T::TEXT, functiondef).stable(),
-    f("pg_get_function_arguments", &[T::OID], T::TEXT, |env, args, _| arguments(env, args, true)).stable(),
-    f("pg_get_function_identity_arguments", &[T::OID], T::TEXT, |env, args, _| arguments(env, args, false)).stable(),
-    f("pg_get_function_result", &[T::OID], T::TEXT, result).stable(),
-    f("pg_get_function_sqlbody", &[T::OID], T::TEXT, sql_body).stable(),
-];
-
-fn user_function(env: &dyn Env, args: &[Datum]) -> Result<Option<Arc<UserFunction>>> {
-    Ok(env.catalog().functions.get(&number(args)?).cloned())
+fn user_function(env: &dyn Env, oid: Oid) -> Option<&Arc<UserFunction>> {
+    env.catalog().functions.get(&oid)
 }
 
 fn parameter_text(env: &dyn Env, parameter: &Parameter, procedure: bool, defaults: bool) -> String {
@@ -45,9 +34,9 @@ fn arguments_text(env: &dyn Env, function: &UserFunction, defaults: bool) -> Str
     shown.map(|parameter| parameter_text(env, parameter, function.procedure, defaults)).collect::<Vec<_>>().join(", ")
 }
 
-fn arguments(env: &mut dyn Env, args: &[Datum], defaults: bool) -> Result<Datum> {
-    let function = user_function(env, args)?;
-    some(function.map(|function| arguments_text(env, &function, defaults)))
+/// The parameters of a function.
+pub(super) fn arguments(env: &dyn Env, oid: Oid, defaults: bool) -> Option<String> {
+    user_function(env, oid).map(|function| arguments_text(env, function, defaults))
 }
 
 fn result_text(env: &dyn Env, function: &UserFunction) -> Option<String> {
@@ -65,21 +54,22 @@ fn result_text(env: &dyn Env, function: &UserFunction) -> Option<String> {
     })
 }
 
-fn result(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    let function = user_function(env, args)?;
-    let function = function.filter(|function| !function.procedure);
-    some(function.and_then(|function| result_text(env, &function)))
+/// What a function returns.
+pub(super) fn result(env: &dyn Env, oid: Oid) -> Option<String> {
+    let function = user_function(env, oid).filter(|function| !function.procedure)?;
+    result_text(env, function)
 }
 
-fn functiondef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    let Some(function) = user_function(env, args)? else { return Ok(Datum::Null) };
+/// A function.
+pub(super) fn function(env: &dyn Env, oid: Oid) -> Option<String> {
+    let function = user_function(env, oid)?;
     let what = if function.procedure { "PROCEDURE" } else { "FUNCTION" };
     let mut text = format!(
         "CREATE OR REPLACE {what} {}({})\n",
         in_schema(env.catalog(), function.schema, &function.name),
-        arguments_text(env, &function, true)
+        arguments_text(env, function, true)
     );
-    if let Some(returns) = result_text(env, &function).filter(|_| !function.procedure) {
+    if let Some(returns) = result_text(env, function).filter(|_| !function.procedure) {
         text += &format!(" RETURNS {returns}\n");
     }
     text += &format!(" LANGUAGE {}\n", if function.language == Language::Sql { "sql" } else { "plpgsql" });
@@ -112,11 +102,11 @@ fn functiondef(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum>
     for (name, value) in &function.settings {
         text += &format!(" SET {} TO {}\n", quote::identifier(name), setting_text(name, value));
     }
-    if let Some(body) = deparse::sql_body(env, &function) {
-        return some(Some(format!("{text}{body}\n")));
+    if let Some(body) = deparse::sql_body(env, function) {
+        return Some(format!("{text}{body}\n"));
     }
     let tag = if function.procedure { "$procedure$" } else { "$function$" };
-    some(Some(format!("{text}AS {tag}{}{tag}\n", function.body)))
+    Some(format!("{text}AS {tag}{}{tag}\n", function.body))
 }
 
 /// A setting's value; a list is shown as one.
@@ -137,7 +127,14 @@ fn setting_text(name: &str, value: &str) -> String {
     items.collect::<Vec<_>>().join(", ")
 }
 
-fn sql_body(env: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    let function = user_function(env, args)?;
-    some(function.and_then(|function| deparse::sql_body(env, &function)))
+/// The body of a function that is kept as bound statements.
+pub(super) fn body(env: &dyn Env, oid: Oid) -> Option<String> {
+    deparse::sql_body(env, user_function(env, oid)?)
+}
+
+/// The default of an argument, counted from one over the input arguments.
+pub(super) fn argument_default(env: &dyn Env, oid: Oid, place: i64) -> Option<String> {
+    let place = usize::try_from(place - 1).ok()?;
+    let default = user_function(env, oid)?.parameters.get(place)?.default.as_ref()?;
+    Some(deparse::expression(env, default, None, Style::Plain))
 }
