@@ -26,7 +26,7 @@ const ROOMS: &[Rooms] = &[
     Rooms {
         of: "query",
         order: &["system", "catalog", "functions", "ir", "deparse", "bind", "plan", "exec"],
-        upward: &[("catalog", "ir")],
+        upward: &[],
     },
     Rooms {
         of: "sql",

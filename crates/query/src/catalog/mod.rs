@@ -1,12 +1,19 @@
 //! What a database knows: schemas, tables, indexes, views, sequences, types, functions. An immutable snapshot.
 //!
+//! - [`tree`]: bound expressions and queries, which objects keep and which name objects; `bound`: how they are kept
+//! - [`builtin`]: what a built-in function is, which bound expressions call
+//! - [`objects`]: tables, types, functions, … as plain data
+//! - `definitions`: the catalog as values see it; [`merge`]: what two transactions have made of one catalog
+//!
 //! A statement is bound against one `Arc<Catalog>`. A statement that changes the schema clones it (objects are shared),
 //! changes the clone inside its transaction, and the commit makes it everybody's.
 
+mod bound;
+pub mod builtin;
 mod definitions;
 pub mod merge;
 pub mod objects;
-pub mod stored;
+pub mod tree;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,8 +21,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::types::Type;
 
+pub use bound::{Dependency, StoredExpr, StoredQuery};
 pub use objects::*;
-pub use stored::{Dependency, StoredExpr, StoredQuery};
 
 pub use crate::types::{FIRST_USER_OID, INFORMATION_SCHEMA, Oid, PG_CATALOG, PUBLIC};
 

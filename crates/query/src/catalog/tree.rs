@@ -8,23 +8,14 @@
 //! on as `up = 1`, and the right side of a lateral [`Join`] sees the left side's tuple so. Nothing else puts a tuple
 //! around: a query in FROM ([`Plan::Subquery`]) or a common table expression has the same `up`s as the plan it is in.
 
-mod below;
-pub mod current;
-pub mod outward;
-pub mod print;
-pub mod same;
-pub mod volatility;
-pub mod walk;
-
 use std::sync::Arc;
 
+use crate::catalog::builtin::Function;
 use crate::catalog::{Oid, UserFunction};
-use crate::functions::Function;
 use crate::system::SystemTable;
 use crate::types::{Datum, RecordShape, Type, Typed};
 
 pub use crate::parse::ast::{FrameExclude, LockStrength, LockWait};
-pub use below::{TableUse, children, subplans};
 
 /// An expression with its type.
 #[derive(Clone, Debug)]

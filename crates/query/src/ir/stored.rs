@@ -22,34 +22,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::catalog::{FIRST_USER_OID, Oid};
+use crate::catalog::{Dependency, FIRST_USER_OID, Oid, StoredExpr, StoredQuery};
 use crate::ir::walk::look;
 use crate::ir::{Change, DefaultOf, Expr, ExprKind, Plan, Query, Stored, SubqueryKind};
 use crate::types::{Datum, Type};
-
-/// What an expression or a query uses: without it, it means nothing.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Dependency {
-    /// A table, view or sequence.
-    Relation(Oid),
-    /// A column of a table or view, by its position.
-    Column(Oid, usize),
-    /// A function.
-    Function(Oid),
-    /// A type, or the array over it.
-    Type(Oid),
-    /// A function or operator of an extension.
-    Member(Oid),
-}
-
-/// A bound expression of the schema.
-#[derive(Clone, Debug)]
-pub struct StoredExpr {
-    /// The expression. Functions and labels in it are those of the time when it was made: see [`crate::ir::current`].
-    pub expr: Expr,
-    /// What it uses, each once.
-    pub uses: Vec<Dependency>,
-}
 
 impl StoredExpr {
     /// An expression over rows of these tables, slot by slot.
@@ -68,17 +44,6 @@ impl StoredExpr {
     pub fn columns(&self, table: Oid) -> Vec<usize> {
         columns(&self.uses, table).collect()
     }
-}
-
-/// A bound query of the schema.
-#[derive(Clone, Debug)]
-pub struct StoredQuery {
-    /// The query.
-    pub query: Query,
-    /// How many common table expressions it has.
-    pub ctes: usize,
-    /// What it uses, each once.
-    pub uses: Vec<Dependency>,
 }
 
 impl StoredQuery {
