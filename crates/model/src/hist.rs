@@ -19,7 +19,7 @@ mod print;
 mod scan;
 
 pub use error::InputError;
-pub use parse::HistParser;
+pub use parse::{HistParser, WrittenOp, operations};
 pub(crate) use print::op_text;
 pub use print::{TxnText, literal_text};
 

@@ -1,19 +1,11 @@
 //! Where the operations of a transaction stand in the line that recorded them.
 //!
 //! A violation's history is a part of the whole: operations are left out and the line on the disk has more of them,
-//! with the user's own spacing and comments. The recorded line is scanned for operations, and those of the part are
-//! found among them in order.
+//! with the user's own spacing and comments. The recorded line is read as histories are ([`operations`]), and the operations of
+//! the part are found among its operations in order.
 
-use skew_model::{History, Literal, OpId, OpKind, TxnId};
-
-/// An operation as a line has it: its columns in characters, and what it says.
-struct Found {
-    start: usize,
-    end: usize,
-    kind: OpKind,
-    key: String,
-    value: String,
-}
+use skew_model::hist::{WrittenOp, operations};
+use skew_model::{History, OpId, TxnId};
 
 /// A recorded line with all its operations, and which of them belong to a part of the history.
 pub(crate) struct Places {
@@ -25,123 +17,19 @@ pub(crate) struct Places {
 
 /// Finds the operations of a transaction in the recorded line; `None` when the line does not hold them all in order.
 pub(crate) fn places(history: &History, id: TxnId, line: &str) -> Option<Places> {
-    let found = scan(line);
+    let found = operations(line)?;
     let mut own = Vec::new();
     let mut from = 0;
     for op in history.op_ids(id).map(OpId) {
         let op = history.op(op);
-        let (key, value) = (plain(history.key_literal(op.key())), plain(history.literal(op.value())));
-        let same = |found: &Found| found.kind == op.kind() && found.key == key && found.value == value;
+        let (key, value) = (history.key_literal(op.key()), history.literal(op.value()));
+        let same = |found: &WrittenOp| found.kind == op.kind() && found.key == key && found.value == value;
         let at = from + found[from..].iter().position(same)?;
         own.push(at);
         from = at + 1;
     }
-    Some(Places { all: found.iter().map(|found| (found.start, found.end)).collect(), own })
-}
-
-fn plain(literal: Literal) -> String {
-    match literal {
-        Literal::Nil => "nil".to_owned(),
-        Literal::Int(number) => number.to_string(),
-        Literal::Text(text) => text,
-    }
-}
-
-fn scan(line: &str) -> Vec<Found> {
-    let mut scan = Scan { chars: line.chars().collect(), at: 0 };
-    let mut found = Vec::new();
-    // The session and the transaction may be called anything, `r` and `w` among it.
-    for _ in 0..2 {
-        scan.space();
-        scan.token();
-    }
-    while scan.at < scan.chars.len() {
-        scan.space();
-        let start = scan.at;
-        match scan.op() {
-            Some(op) => found.push(op),
-            None => {
-                scan.at = start;
-                if scan.token().is_none() {
-                    scan.at += 1;
-                }
-            }
-        }
-    }
-    found
-}
-
-struct Scan {
-    chars: Vec<char>,
-    at: usize,
-}
-
-impl Scan {
-    fn op(&mut self) -> Option<Found> {
-        let start = self.at;
-        let kind = match self.token()?.as_str() {
-            "r" => OpKind::Read,
-            "w" => OpKind::Write,
-            "o" => OpKind::Observe,
-            _ => return None,
-        };
-        self.space();
-        let key = self.token()?;
-        self.eat('=')?;
-        let value = self.token()?;
-        if self.eat('<').is_some() {
-            self.token();
-        }
-        Some(Found { start, end: self.at, kind, key, value })
-    }
-
-    fn space(&mut self) {
-        while self.chars.get(self.at).is_some_and(|c| c.is_whitespace()) {
-            self.at += 1;
-        }
-        if self.chars.get(self.at) == Some(&'#') {
-            self.at = self.chars.len();
-        }
-    }
-
-    fn eat(&mut self, wanted: char) -> Option<()> {
-        (self.chars.get(self.at) == Some(&wanted)).then(|| self.at += 1)
-    }
-
-    /// A word or a quoted text.
-    fn token(&mut self) -> Option<String> {
-        if self.eat('"').is_some() {
-            return self.quoted();
-        }
-        let start = self.at;
-        while self.chars.get(self.at).is_some_and(|c| !c.is_whitespace() && !"=<()[]#\"".contains(*c)) {
-            self.at += 1;
-        }
-        (self.at > start).then(|| self.chars[start..self.at].iter().collect())
-    }
-
-    fn quoted(&mut self) -> Option<String> {
-        let mut text = String::new();
-        while let Some(&c) = self.chars.get(self.at) {
-            self.at += 1;
-            match c {
-                '"' => return Some(text),
-                '\\' => {
-                    let escaped = *self.chars.get(self.at)?;
-                    self.at += 1;
-                    text.push(match escaped {
-                        'n' => '\n',
-                        'r' => '\r',
-                        't' => '\t',
-                        '0' => '\0',
-                        c => c,
-                    });
-                }
-                c => text.push(c),
-            }
-        }
-        None
-    }
+    let column = |at: usize| line[..at].chars().count();
+    Some(Places { all: found.iter().map(|found| (column(found.place.start), column(found.place.end))).collect(), own })
 }
 
 #[cfg(test)]

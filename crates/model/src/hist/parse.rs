@@ -1,12 +1,14 @@
 //! `.hist` text to a history, line by line.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use crate::builder::HistoryBuilder;
 use crate::hist::scan::Scan;
 use crate::hist::{InputError, MAX_LINE_BYTES, literal_text};
 use crate::history::{ConstraintOrder, History, OpId, OpKind, Status, TxnId};
-use crate::names::{Key, Value};
+use crate::names::{Key, Literal, Value};
 
 impl History {
     /// The history that `.hist` text describes.
@@ -26,6 +28,26 @@ impl History {
     }
 }
 
+/// An operation as a line has it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WrittenOp {
+    /// Where it stands in the line, in bytes.
+    pub place: Range<usize>,
+    /// What it does.
+    pub kind: OpKind,
+    /// Its key.
+    pub key: Literal,
+    /// Its value.
+    pub value: Literal,
+}
+
+/// The operations of a transaction's line, in order; none if it is not a line of a `.hist` file.
+pub fn operations(line: &str) -> Option<Vec<WrittenOp>> {
+    let mut parser = HistParser { operations: Some(Vec::new()), ..HistParser::default() };
+    parser.line(line).ok()?;
+    parser.operations
+}
+
 /// Reads `.hist` text line by line.
 #[derive(Default)]
 pub struct HistParser {
@@ -38,6 +60,8 @@ pub struct HistParser {
     sources: Vec<(OpId, String, InputError)>,
     /// Pairs of transactions that constraints put in order, with what to say if one of them is not there.
     constraints: Vec<(Key, [(String, InputError); 2])>,
+    /// The operations as they are written, where it is asked where they stand.
+    operations: Option<Vec<WrittenOp>>,
 }
 
 impl HistParser {
@@ -232,6 +256,7 @@ impl HistParser {
         let key = scan.literal("a key")?;
         scan.expect('=')?;
         let value = scan.literal("a value")?;
+        let written = self.operations.is_some().then(|| (key.clone(), value.clone()));
         let key = self.builder.key(key);
         let value = self.builder.names().value(&value);
         let op = self.builder.op(kind, key, value);
@@ -243,6 +268,9 @@ impl HistParser {
             let name = scan.name("a transaction name")?;
             let missing = scan.error(start, format!("there is no transaction {name}"));
             self.sources.push((op, name, missing));
+        }
+        if let (Some(operations), Some((key, value))) = (&mut self.operations, written) {
+            operations.push(WrittenOp { place: start..scan.at, kind, key, value });
         }
         Ok(op)
     }
