@@ -9,40 +9,27 @@ use geometry::{Drawn, Point, Rect, Scene, scene};
 use roxmltree::Document;
 use skew_model::{Anomaly, Edge, Level, Violation, history};
 use skew_report::svg;
+use skew_testing::Dice;
 
 /// Histories that are drawn; the failing one is named by its seed.
 const HISTORIES: u64 = 400;
-
-/// A small generator of random numbers, so that a seed is enough to repeat a picture.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % limit
-    }
-
-    fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[self.below(words.len())]
-    }
-}
 
 const NAMES: [&str; 6] = ["x", "stock", "konto", "在庫", "a_rather_long_table_name_of_an_application", "счёт"];
 const VALUES: [&str; 4] = ["1", "42", "a_value_that_is_longer_than_the_others_by_far", "値"];
 
 /// A cycle through some transactions of 2 to 8 sessions, and other operations around it.
 fn random_violation(seed: u64) -> Violation {
-    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    let sessions = 2 + dice.below(7);
-    let txns = sessions + dice.below(10);
+    let mut dice = Dice(seed);
+    let sessions = 2 + dice.roll(7);
+    let txns = sessions + dice.roll(10);
     // Every session has a transaction, the others are anywhere.
-    let session: Vec<usize> = (0..txns).map(|at| if at < sessions { at } else { dice.below(sessions) }).collect();
+    let session: Vec<usize> = (0..txns).map(|at| if at < sessions { at } else { dice.roll(sessions) }).collect();
     let mut ops: Vec<Vec<String>> = vec![Vec::new(); txns];
     let mut cycle: Vec<usize> = (0..txns).collect();
     for at in (1..txns).rev() {
-        cycle.swap(at, dice.below(at + 1));
+        cycle.swap(at, dice.roll(at + 1));
     }
-    cycle.truncate(2 + dice.below(txns.min(8) - 1));
+    cycle.truncate(2 + dice.roll(txns.min(8) - 1));
     let mut wanted = Vec::new();
     for (at, &from) in cycle.iter().enumerate() {
         let to = cycle[(at + 1) % cycle.len()];
@@ -63,8 +50,8 @@ fn random_violation(seed: u64) -> Violation {
         wanted.push((kind, from, key, to));
     }
     // Reads that have nothing to do with the cycle, some of them many of one write.
-    for at in 0..dice.below(12) {
-        let (from, to) = (dice.below(txns), dice.below(txns));
+    for at in 0..dice.roll(12) {
+        let (from, to) = (dice.roll(txns), dice.roll(txns));
         let key = format!("k{}", at % 3);
         if from != to && at < 3 {
             ops[from].push(format!("w {key}=7"));
@@ -87,7 +74,7 @@ fn random_violation(seed: u64) -> Violation {
     };
     let mut edges: Vec<Edge> = wanted.iter().map(edge).collect();
     // Some edges have reasons: the arrows of a path that repeats others, drawn in grey.
-    if dice.below(2) == 0 {
+    if dice.roll(2) == 0 {
         let older: Vec<Edge> = edges.iter().skip(1).cloned().collect();
         if let skew_model::Reason::Overwrote { older: path, .. } = &mut edges[0].reason {
             path.extend(older);

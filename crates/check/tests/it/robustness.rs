@@ -6,9 +6,9 @@ use skew_check::critical::{ROBUSTNESS_LEVELS, Robustness, cycle_text, is_critica
 use skew_check::oracle::some_order_satisfies;
 use skew_check::{Assumptions, Checker, Facts, Options};
 use skew_model::{History, Level, Scope, history};
+use skew_testing::Dice;
 
 use crate::generate;
-use crate::generate::Random;
 
 fn robustness(history: &History, level: Level) -> Robustness {
     Checker::new(history, Options::default()).robustness(level)
@@ -135,19 +135,19 @@ fn orders_of_constraints_leave_open_what_rests_on_them() {
 
 /// Transactions of up to three operations on two keys in up to three sessions; `sources` says whom each read reads from.
 fn transactions(seed: u64) -> Vec<(usize, Vec<(bool, usize)>)> {
-    let random = &mut Random::new(seed);
-    let count = 2 + random.below(3);
-    let sessions = 2 + random.below(2);
+    let dice = &mut Dice(seed);
+    let count = 2 + dice.roll(3);
+    let sessions = 2 + dice.roll(2);
     let mut transactions = Vec::new();
     for _ in 0..count {
         let mut ops: Vec<(bool, usize)> = Vec::new();
-        for _ in 0..1 + random.below(3) {
-            let op = (random.below(2) == 0, random.below(2));
+        for _ in 0..1 + dice.roll(3) {
+            let op = (dice.roll(2) == 0, dice.roll(2));
             // Each key is read once at most, before it is written.
             let is_new = !ops.contains(&op) && !ops.contains(&(true, op.1));
             ops.extend(is_new.then_some(op));
         }
-        transactions.push((random.below(sessions), ops));
+        transactions.push((dice.roll(sessions), ops));
     }
     transactions
 }

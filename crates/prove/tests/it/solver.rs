@@ -15,6 +15,7 @@ use skew_prove::smt::recorded::history_is_within;
 use skew_prove::smt::search::cycles;
 use skew_prove::smt::solver::{Said, Solver};
 use skew_prove::suspect::Suspect;
+use skew_testing::Dice;
 
 use crate::{example, load};
 
@@ -388,13 +389,8 @@ fn levels_in_axioms_are_the_levels_of_the_checker() {
 
 /// A few transactions that read from each other at random, and write values of their own.
 fn small_history(seed: u64) -> History {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03;
-    let mut below = |bound: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state % bound
-    };
+    let mut dice = Dice(seed);
+    let mut below = |bound: u64| dice.bits() % bound;
     let (count, keys) = (2 + below(3), ["x", "y"]);
     let written: Vec<Vec<u64>> = (0..count).map(|_| (0..2).map(|_| below(2)).collect()).collect();
     let mut text = String::from("init x=0 y=0\n");

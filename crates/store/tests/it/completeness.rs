@@ -383,7 +383,7 @@ fn the_literal_definition_is_that_of_the_oracle() {
 
 /// Some programs of two sessions, and of three, of two transactions of up to two operations.
 fn sample(of_two: usize, of_three: usize) -> impl Iterator<Item = Script> {
-    let mut dice = Dice(7);
+    let mut dice = Dice::new(7);
     let lists = transactions(2);
     (0..of_two + of_three).map(move |at| {
         let sessions = if at < of_two { 2 } else { 3 };
@@ -481,7 +481,7 @@ fn with_joins(script: &Script, main: &[Vec<Op>]) -> impl Fn(Db) + Clone + 'stati
 
 #[test]
 fn spawn_and_join_are_explored_once() {
-    let mut dice = Dice(11);
+    let mut dice = Dice::new(11);
     let lists = transactions(2);
     let mut histories = 0;
     for _ in 0..150 {

@@ -210,7 +210,7 @@ fn open_candidates_are_exactly_the_accepted_ones() {
     let runs: u64 = std::env::var("SKEW_RANDOM").ok().and_then(|runs| runs.parse().ok()).unwrap_or(1500);
     let mut histories = 0;
     for seed in 0..runs {
-        let mut dice = Dice(seed);
+        let mut dice = Dice::new(seed);
         let mixed = dice.roll(2) == 0;
         let one = levels[dice.roll(3)];
         let mut program: Program = Vec::new();

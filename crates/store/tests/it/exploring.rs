@@ -123,7 +123,7 @@ fn refusals_are_explored() {
 /// nothing twice.
 #[test]
 fn what_random_runs_show_is_explored() {
-    let mut dice = Dice(23);
+    let mut dice = Dice::new(23);
     let mut refused = 0;
     for round in 0..25 {
         let sessions: Vec<Vec<Vec<(bool, u8)>>> = (0..2 + dice.roll(2))

@@ -11,7 +11,7 @@ const KEYS: usize = 50;
 
 /// Four sessions that read and write for long, each a few keys at a time.
 fn stays_within_its_levels(level: &dyn Fn(&mut Dice) -> Level, recency: Recency, seed: u64) {
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let (locks, refusals) = (RowLocks::ByCaller, Refusals::RollBack);
     let mut store: Store<i64> = Store::new(Options { recency, locks, refusals, ..Options::default() });
     let sessions: Vec<SessionId> = (0..4).map(|at| store.session(&format!("s{at}"))).collect();

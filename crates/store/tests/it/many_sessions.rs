@@ -77,7 +77,7 @@ fn sessions_that_end_give_their_numbers_back() {
         for recency in [Recency::None, Recency::Commit] {
             let options = Options { recency, retention: Some(1000), ..Options::default() };
             let mut connections = Connections::new(options, 100);
-            let mut dice = Dice(7);
+            let mut dice = Dice::new(7);
             while connections.begun < 2_000 {
                 connections.step(level, &mut dice);
             }
@@ -92,7 +92,7 @@ fn sessions_in_the_places_of_others_keep_to_their_levels() {
         for (recency, seed) in (0..runs() / 200).flat_map(|seed| [(Recency::None, seed), (Recency::Commit, seed)]) {
             let options = Options { recency, ..Options::default() };
             let mut connections = Connections::new(options, 3);
-            let mut dice = Dice(seed);
+            let mut dice = Dice::new(seed);
             while connections.begun < 120 {
                 connections.step(level, &mut dice);
             }

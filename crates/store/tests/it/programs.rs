@@ -38,16 +38,16 @@ struct At {
 
 pub const NAMES: [&str; 4] = ["x", "y", "z", "u"];
 
-/// A pseudorandom sequence for tests.
-pub struct Dice(pub u64);
+/// A die that also makes a store's choices.
+pub struct Dice(skew_testing::Dice);
 
 impl Dice {
+    pub fn new(seed: u64) -> Dice {
+        Dice(skew_testing::Dice(seed))
+    }
+
     pub fn roll(&mut self, count: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % count as u64) as usize
+        self.0.roll(count)
     }
 }
 

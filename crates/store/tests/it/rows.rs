@@ -289,7 +289,7 @@ fn history(table: &Table) -> History {
 }
 
 fn stays_within_its_levels(seed: u64, options: Options, mode: Reads, level: &dyn Fn(&mut Dice) -> Level) -> usize {
-    let (table, committed) = run(options, mode, level, &mut Dice(seed));
+    let (table, committed) = run(options, mode, level, &mut Dice::new(seed));
     let history = history(&table);
     let real_time = options.recency == Recency::Commit;
     let assumptions = Assumptions { sessions: true, real_time };
@@ -346,7 +346,7 @@ fn tables_keep_to_their_levels_with_retention() {
 #[test]
 fn exact_snapshots_refuse_no_reads() {
     for level in [Level::Mvrc, Level::Pc] {
-        let run = |seed| run(options(Recency::Commit), Reads::Snapshot, &|_| level, &mut Dice(seed));
+        let run = |seed| run(options(Recency::Commit), Reads::Snapshot, &|_| level, &mut Dice::new(seed));
         let refused = (0..runs()).map(|seed| run(seed).0.refused).sum::<usize>();
         assert_eq!(refused, 0, "{level}");
     }
@@ -363,7 +363,7 @@ fn a_reset_store_runs_as_it_did() {
             let mut table = Table::new(Options { retention, ..options(recency) });
             let run = |table: &mut Table, seed| {
                 table.value = 0;
-                run_on(table, Reads::Any, &mixed, &mut Dice(seed));
+                run_on(table, Reads::Any, &mixed, &mut Dice::new(seed));
                 history(table).to_string()
             };
             run(&mut table, seed);

@@ -26,7 +26,7 @@ impl Two {
     }
 
     fn read(&mut self, txn: TxnId, key: Key) -> Result<Option<i64>, Error> {
-        self.store.read(txn, key, &mut Dice(1))
+        self.store.read(txn, key, &mut Dice::new(1))
     }
 
     fn write(&mut self, txn: TxnId, key: Key, value: i64) -> Result<(), Error> {

@@ -28,7 +28,7 @@ pub fn runs() -> u64 {
 }
 
 fn stays_within_its_levels(seed: u64, level: &dyn Fn(&mut Dice) -> Level, recency: Recency) -> (usize, usize) {
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let program = random_program(&mut dice, level);
     let ran = run(&program, Options { recency, ..Options::default() }, &mut dice);
     let assumptions = Assumptions { sessions: true, real_time: recency == Recency::Commit };
@@ -88,7 +88,7 @@ fn what_is_remembered_stays_within_its_levels() {
     let levels: Vec<Option<Level>> = LEVELS.into_iter().map(Some).chain([None]).collect();
     for (at, level) in levels.into_iter().enumerate() {
         for (keep, seed) in [1, 5, 30].into_iter().flat_map(|keep| (0..runs() / 400).map(move |seed| (keep, seed))) {
-            let mut dice = Dice(seed << 16 | (100 * at + keep) as u64);
+            let mut dice = Dice::new(seed << 16 | (100 * at + keep) as u64);
             let options = Options { retention: Some(keep), ..Options::default() };
             let (history, most) = busy(options, level, &mut dice, 600);
             let checker = Checker::new(&history, CheckOptions::default());
@@ -137,7 +137,7 @@ fn busy(options: Options, level: Option<Level>, dice: &mut Dice, transactions: u
 fn reads_of_what_is_forgotten_are_told() {
     let mut store: Store<i64> = Store::new(Options { retention: Some(2), ..Options::default() });
     let session = store.session("s");
-    let mut dice = Dice(1);
+    let mut dice = Dice::new(1);
     let keys = ["x", "y"].map(|name| store.key(name));
     for value in 0..8 {
         let txn = store.begin(session, Level::Ser, Reads::Any).expect("the store runs this level");
