@@ -1,6 +1,7 @@
 //! A server for runs: one run after the other, each from the same state, recorded.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use skew_sql::catalog::{Catalog, Relation, RelationKind};
@@ -35,6 +36,8 @@ pub struct Seen {
     pub turns: Turns,
     /// The columns of each table's primary key.
     pub keys: BTreeMap<String, Vec<String>>,
+    /// The schema at its end.
+    pub catalog: Arc<Catalog>,
 }
 
 /// Errors that databases give because transactions ran at the same time.
@@ -135,7 +138,8 @@ impl Arena {
 pub fn seen_in(running: &Running) -> Vec<Seen> {
     let used = running.databases().of_run().into_iter().map(|(database, entry)| {
         let (recording, turns) = (entry.database.recording(), entry.scheduler.turns());
-        Seen { database, recording, turns, keys: primary_keys(&entry.database.catalog()) }
+        let catalog = entry.database.catalog();
+        Seen { database, recording, turns, keys: primary_keys(&catalog), catalog }
     });
     used.filter(|seen| !seen.recording.statements.is_empty()).collect()
 }
@@ -182,6 +186,11 @@ pub fn by_chance(seed: u64) -> RunSetup {
 /// A run whose transactions come one after the other.
 pub fn one_by_one(seed: u64) -> RunSetup {
     RunSetup { order: Order::Serial, ..by_chance(seed) }
+}
+
+/// The same run, with statements that are changed on their way.
+pub fn with_rewrites(setup: RunSetup, rewrites: Rewrites) -> RunSetup {
+    RunSetup { rewrites, ..setup }
 }
 
 /// The same run again, with some of its stale reads, and with what is forced on its transactions, by database.

@@ -6,12 +6,14 @@
 //! transaction's reads has to be a read of old values: the last read that, made after the other transaction's end, lets
 //! the test pass. `docs/cause.md` has the definition.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use skew_model::campaign::Experiment;
 use skew_model::{Level, OpId, OpKind, TxnId};
 use skew_server::rewrites::{Rewrite, Rewrites};
 use skew_server::scheduler::{Forced, TxnPlace};
+use skew_sql::parse::shape::Shape;
+use skew_sql::types::quote::{identifier as quoted, literal};
 
 use crate::Trouble;
 use crate::arena::Seen;
@@ -20,7 +22,6 @@ use crate::evidence::{Cause, ForcedIn, Kept};
 use crate::explain;
 use crate::repeats::{Again, Repeats};
 use crate::split::{self, SplitRace};
-use crate::sql_text::{literal, quoted};
 use crate::trace::{Pair, Trace};
 
 /// Reruns in which nothing that the failure needs overlaps: all have to pass.
@@ -79,27 +80,38 @@ pub(crate) fn find(repeats: &mut Repeats<'_>, last: &mut Again, keeps: &Kept) ->
         experiment.serial_runs += 1;
     }
     let experiment = Some(experiment).filter(|experiment| experiment.serial_passed == experiment.serial_runs);
-    Ok(Cause { experiment, forced: forced_others, order: Some(order.clone()), read, cleared, fails_serially: false })
+    let (order, serial) = (Some(order.clone()), Some(serial.seen));
+    Ok(Cause { experiment, forced: forced_others, order, read, cleared, serial, fails_serially: false })
+}
+
+/// A race across transactions that was found by experiment.
+pub(crate) struct FoundSplit {
+    /// Which database.
+    pub(crate) database: usize,
+    pub(crate) race: SplitRace,
+    pub(crate) experiment: Experiment,
+    /// The run that passed without it.
+    pub(crate) serial: Vec<Seen>,
 }
 
 /// The race across transactions that makes the run fail: with the other client's part of it after the end of it, the test
 /// passes.
-pub(crate) fn find_split(
-    repeats: &mut Repeats<'_>,
-    last: &Again,
-    keeps: &Kept,
-) -> Result<Option<(usize, SplitRace, Experiment)>, Trouble> {
+pub(crate) fn find_split(repeats: &mut Repeats<'_>, last: &Again, keeps: &Kept) -> Result<Option<FoundSplit>, Trouble> {
     let mut search = Search { repeats, order: &last.seen, keeps, pairs: &[] };
     for (at, seen) in last.seen.iter().enumerate() {
         for race in split::find(seen).into_iter().take(MAX_SPLITS) {
             let forced = vec![(seen.database.clone(), race.forced())];
             let mut experiment = Experiment { pairs: 1, needed: 1, ..Experiment::default() };
+            let mut serial = Vec::new();
             while experiment.serial_runs < SERIAL_RUNS && experiment.serial_passed == experiment.serial_runs {
                 experiment.serial_runs += 1;
-                experiment.serial_passed += usize::from(matches!(search.rerun(&forced)?, Rerun::Passed(_)));
+                if let Rerun::Passed(again) = search.rerun(&forced)? {
+                    experiment.serial_passed += 1;
+                    serial = again.seen;
+                }
             }
             if experiment.serial_passed == experiment.serial_runs {
-                return Ok(Some((at, race, experiment)));
+                return Ok(Some(FoundSplit { database: at, race, experiment, serial }));
             }
         }
     }
@@ -192,13 +204,10 @@ impl Search<'_, '_> {
             let Some(repair) = repair(seen, right, cell) else { return Ok(BTreeSet::new()) };
             let mut texts = writers_of(seen, pair.first, cell);
             texts.extend(writers_of(seen, pair.second, cell));
-            let rewrite = |text: String| Rewrite {
-                from: text.clone(),
-                before: Vec::new(),
-                to: text,
-                after: vec![repair.clone()],
-            };
-            self.repeats.rewrites = Rewrites::new(texts.into_iter().map(rewrite).collect());
+            let shapes: BTreeMap<String, Shape> =
+                texts.iter().filter_map(|text| Shape::of(text)).map(|shape| (shape.text.clone(), shape)).collect();
+            let rewrite = |shape: &Shape| Rewrite::around(shape, Vec::new(), vec![repair.clone()]);
+            self.repeats.rewrites = Rewrites::new(shapes.values().map(rewrite).collect(), Vec::new());
             let rerun = self.rerun(others);
             self.repeats.rewrites = Rewrites::default();
             if matches!(rerun?, Rerun::Passed(_)) {

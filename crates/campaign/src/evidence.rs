@@ -26,6 +26,8 @@ pub(crate) struct Cause {
     pub(crate) read: Option<(String, TxnPlace, u32)>,
     /// Cells that were lost as well, and whose right value lets no run pass.
     pub(crate) cleared: BTreeSet<String>,
+    /// The run that passed, in which nothing that the failure needs overlapped.
+    pub(crate) serial: Option<Vec<Seen>>,
     /// Whether the run fails even if no two transactions that meet at a cell overlap.
     pub(crate) fails_serially: bool,
 }

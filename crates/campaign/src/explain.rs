@@ -10,7 +10,6 @@ use skew_sql::session::recording::{Answer, Recording};
 use crate::arena::{REFUSALS, Seen, is_unanswered};
 use crate::cells::{NOTHING, family, is_row, plain_names};
 use crate::evidence::Cause;
-use crate::fix;
 use crate::split::{self, SplitRace};
 use crate::story::{Story, View};
 use crate::trace::Trace;
@@ -219,9 +218,9 @@ fn with_violation(seen: &Seen, cause: &Cause, violation: &Violation) -> Explaine
         edges: told,
         breaks: names(&violation.breaks),
         satisfies: names(&violation.satisfies),
-        fix: outdated.map_or_else(|| fix::fix(violation, &edges), |_| fix::FOR_DECISIONS.to_owned()),
         others: if cause.experiment.is_some() { others(seen, cause, violation, &edges) } else { Vec::new() },
         tried: Vec::new(),
+        failed: Vec::new(),
     };
     let statements = order.sorted(statements);
     Explained { database: seen.database.clone(), statements, why: Why::Anomaly(Box::new(why)) }

@@ -11,7 +11,7 @@
 //! - `split`: races of clients that read in one transaction and write in the next one
 //! - `story`: which operations of a failing run its explanation is about
 //! - `explain`: why it failed, in the application's own SQL
-//! - `fix`: what to change, in general; `trial`: changes that were tried; `sql_text`: pieces of SQL for them
+//! - `fix`: what to change: candidates, and which of them were tried and passed
 //! - `coverage`: which overlaps the runs had
 //! - [`live`]: the same explanations for a program that resets the database itself
 //! - `trouble`: why there are no results
@@ -30,10 +30,8 @@ mod process;
 mod repeats;
 mod shrink;
 mod split;
-mod sql_text;
 mod story;
 mod trace;
-mod trial;
 mod trouble;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,6 +77,8 @@ pub struct Plan {
     pub stops_at_failure: bool,
     /// How often a failing run is repeated to explain it.
     pub repeats: usize,
+    /// How many runs a change has to pass before it is advised; `None`: by how long the command takes.
+    pub tries: Option<u64>,
     /// The level, in words.
     pub level: String,
     /// No run begins after this moment.

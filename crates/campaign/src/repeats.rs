@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use skew_server::databases::RunSetup;
 use skew_server::rewrites::Rewrites;
 use skew_sql::session::steering::StaleRead;
 
@@ -24,6 +25,8 @@ pub(crate) struct Repeats<'a> {
     pub(crate) failed: usize,
     /// Runs with a change that was tried.
     trials: usize,
+    /// How long the run that failed took, in milliseconds.
+    pub(crate) run_ms: u64,
     /// How often the same rerun is made before it counts as one that passes: once for a command that did the same again.
     pub(crate) tries: usize,
     /// Statements that are changed in the next reruns.
@@ -44,7 +47,7 @@ impl<'a> Repeats<'a> {
     pub(crate) fn new(
         plan: &'a Plan,
         arena: Arena,
-        seed: u64,
+        (seed, run_ms): (u64, u64),
         stop: &'a AtomicBool,
         watch: &'a (dyn Fn(Event<'_>) + Sync),
     ) -> Repeats<'a> {
@@ -56,6 +59,7 @@ impl<'a> Repeats<'a> {
             times: 0,
             failed: 0,
             trials: 0,
+            run_ms,
             tries: TRIES,
             rewrites: Rewrites::default(),
             stop,
@@ -78,6 +82,16 @@ impl<'a> Repeats<'a> {
     pub(crate) fn begins_trial(&mut self) {
         self.trials += 1;
         (self.watch)(Event::Repeated(self.reruns + self.trials));
+    }
+
+    /// A run of the command that is an experiment about a change; `None` if it did not come to an end.
+    pub(crate) fn experiment(&mut self, setup: RunSetup) -> Result<Option<Vec<Seen>>, Trouble> {
+        if self.is_stopped() {
+            return Ok(None);
+        }
+        self.begins_trial();
+        let ran = one(self.plan, &mut self.arena, setup, 0, self.stop)?;
+        Ok((!ran.is_interrupted).then(|| self.arena.seen()))
     }
 
     pub(crate) fn is_stopped(&self) -> bool {

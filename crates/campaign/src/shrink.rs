@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use crate::arena::{Arena, Seen};
 use crate::evidence::{Cause, ForcedIn, Kept};
 use crate::repeats::{Again, Repeats};
-use crate::{Event, Failing, Plan, Trouble, cause, explain, shows, trial};
+use crate::{Event, Failing, Plan, Trouble, cause, explain, fix, shows};
 use skew_model::campaign::{DatabaseReplay, FailedRun, RunReplay, Why};
 
 /// Finds the stale reads that matter, and explains what is left.
@@ -16,7 +16,7 @@ pub(super) fn shrink(
     watch: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<(FailedRun, RunReplay), Trouble> {
     let arena = Arena::start(plan.settings.clone()).map_err(Trouble::Database)?;
-    let mut repeats = Repeats::new(plan, arena, failing.line.seed, stop, watch);
+    let mut repeats = Repeats::new(plan, arena, (failing.line.seed, failing.line.ms), stop, watch);
     let found = stale_reads(&failing.seen);
     let first = repeats.until_failed(&failing.seen, &found)?;
     let (mut last, mut needed) = (Again { output: failing.output, seen: failing.seen, failed: true }, found.clone());
@@ -28,17 +28,17 @@ pub(super) fn shrink(
     }
     let mut explained = explain::explain(&last.seen, &cause);
     if (cause.fails_serially || matches!(explained.why, Why::Serializable))
-        && let Some((at, race, experiment)) = cause::find_split(&mut repeats, &last, &needed)?
+        && let Some(found) = cause::find_split(&mut repeats, &last, &needed)?
     {
-        explained = explain::with_split(&last.seen[at], &race);
-        cause.experiment = Some(experiment);
+        explained = explain::with_split(&last.seen[found.database], &found.race);
+        (cause.experiment, cause.serial) = (Some(found.experiment), Some(found.serial));
     }
     if let (Some(_), Why::Anomaly(anomaly)) = (cause.experiment, &mut explained.why)
         && let Some(seen) = last.seen.iter().find(|seen| seen.database == explained.database)
     {
-        let candidates = trial::candidates(seen, &explained.statements, anomaly);
         let order = cause.order.as_ref().unwrap_or(&last.seen);
-        anomaly.tried = trial::tried(&mut repeats, order, &needed, &cause.forced, candidates)?;
+        let found = fix::find(&mut repeats, seen, &explained.statements, anomaly, &cause, (order, &needed))?;
+        (anomaly.tried, anomaly.failed) = (found.tried, found.failed);
     }
     let databases = cause.order.as_ref().unwrap_or(&last.seen).iter();
     let replay = RunReplay {

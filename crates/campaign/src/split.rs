@@ -140,22 +140,15 @@ pub(crate) fn told(seen: &Seen, race: &SplitRace, place: impl Fn(usize) -> usize
         statements: (Some(place(own)), Some(place(write))),
     };
     let (reader, other) = (client(read), client(own));
-    let lock = match is_row(&cell) {
-        true => "that takes a lock before it looks, or let a UNIQUE constraint and INSERT … ON CONFLICT decide",
-        false => "with FOR UPDATE on the read",
-    };
     SqlAnomaly {
         id: ID.to_owned(),
         headline: format!(
-            "{reader} read in one transaction and wrote in another one; in between {other} changed {cell}"
-        ),
-        edges: vec![first, second],
-        fix: format!(
-            "no isolation level helps across transactions: statements {} and {} of {reader} belong into one transaction \
-             {lock}",
+            "{reader} read in one transaction and wrote in another one; in between {other} changed {cell}: no isolation level \
+             prevents that, statements {} and {} of {reader} belong into one transaction",
             place(read) + 1,
             place(write) + 1
         ),
+        edges: vec![first, second],
         ..SqlAnomaly::default()
     }
 }

@@ -95,6 +95,15 @@ impl Story {
     }
 }
 
+/// The columns, or tables' rows, of cells that were lost as well and cannot have made the test fail.
+pub(crate) fn cleared_families(seen: &Seen, cause: &Cause) -> BTreeSet<String> {
+    Story::new(seen, cause)
+        .unseen_names
+        .iter()
+        .map(|name| crate::cells::plain_names(&crate::cells::family(name)))
+        .collect()
+}
+
 /// The cells that overlapping transactions changed and that nothing read afterwards, if something else was read: the test
 /// cannot have failed because of a value that it did not look at.
 fn unseen(trace: &Trace) -> BTreeSet<Key> {

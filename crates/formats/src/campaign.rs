@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use skew_model::campaign::{
-    Campaign, ConflictingPair, Coverage, DatabaseReplay, Experiment, FailedRun, FailureCause, RunLine, RunOutcome,
-    RunReplay, SqlAnomaly, SqlEdge, SqlOperation, SqlStatement, TriedFix, Why,
+    Campaign, ConflictingPair, Coverage, DatabaseReplay, Experiment, FailedFix, FailedRun, FailureCause, FixEvidence,
+    RunLine, RunOutcome, RunReplay, SqlAnomaly, SqlEdge, SqlOperation, SqlStatement, TriedFix, Why,
 };
 
 use crate::fields::{list, number, open, pretty, small, text_of, texts};
@@ -205,11 +205,27 @@ fn experiment_of(experiment: &Value) -> Result<Experiment, String> {
 }
 
 fn tried_json(tried: &TriedFix) -> Value {
-    json!({ "fix": tried.words, "sql": tried.sql, "runs": tried.runs })
+    let (runs, explored) = match tried.evidence {
+        FixEvidence::Runs(runs) => (Some(runs), None),
+        FixEvidence::Explored(interleavings) => (None, Some(interleavings)),
+    };
+    json!({ "fix": tried.words, "sql": tried.sql, "runs": runs, "explored": explored })
 }
 
 fn tried_of(tried: &Value) -> Result<TriedFix, String> {
-    Ok(TriedFix { words: text_of(tried, "fix")?, sql: texts(tried, "sql")?, runs: number(tried, "runs")? as usize })
+    let evidence = match &tried["explored"] {
+        Value::Null => FixEvidence::Runs(number(tried, "runs")? as usize),
+        _ => FixEvidence::Explored(number(tried, "explored")?),
+    };
+    Ok(TriedFix { words: text_of(tried, "fix")?, sql: texts(tried, "sql")?, evidence })
+}
+
+fn failed_json(failed: &FailedFix) -> Value {
+    json!({ "fix": failed.words, "how": failed.how })
+}
+
+fn failed_of(failed: &Value) -> Result<FailedFix, String> {
+    Ok(FailedFix { words: text_of(failed, "fix")?, how: text_of(failed, "how")? })
 }
 
 fn run_json(run: &RunLine) -> Value {
@@ -335,8 +351,9 @@ fn why_json(why: &Why) -> Value {
             json!({
                 "kind": "anomaly", "anomaly": anomaly.id, "headline": anomaly.headline, "cycle": anomaly.cycle,
                 "edges": anomaly.edges.iter().map(edge).collect::<Vec<_>>(),
-                "breaks": anomaly.breaks, "satisfies": anomaly.satisfies, "fix": anomaly.fix,
+                "breaks": anomaly.breaks, "satisfies": anomaly.satisfies,
                 "others": anomaly.others, "tried": anomaly.tried.iter().map(tried_json).collect::<Vec<_>>(),
+                "failed": anomaly.failed.iter().map(failed_json).collect::<Vec<_>>(),
             })
         }
         Why::Refused(statements) => json!({ "kind": "refused", "statements": statements }),
@@ -365,12 +382,12 @@ fn why_of(why: &Value) -> Result<Why, String> {
                 cycle: text_of(why, "cycle")?,
                 breaks: texts(why, "breaks")?,
                 satisfies: texts(why, "satisfies")?,
-                fix: text_of(why, "fix")?,
                 others: match &why["others"] {
                     Value::Null => Vec::new(),
                     _ => texts(why, "others")?,
                 },
                 tried: optional_list(why, "tried").iter().map(tried_of).collect::<Result<_, String>>()?,
+                failed: optional_list(why, "failed").iter().map(failed_of).collect::<Result<_, String>>()?,
             }))
         }
         Some("refused") => {

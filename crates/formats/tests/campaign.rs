@@ -3,8 +3,8 @@
 use serde_json::Value;
 use skew_formats::campaign::{is_replay, read, read_replay, write, write_replay};
 use skew_model::campaign::{
-    Campaign, ConflictingPair, Coverage, DatabaseReplay, Experiment, FailedRun, FailureCause, RunLine, RunOutcome,
-    RunReplay, SqlAnomaly, SqlEdge, SqlOperation, SqlStatement, TriedFix, Why,
+    Campaign, ConflictingPair, Coverage, DatabaseReplay, Experiment, FailedFix, FailedRun, FailureCause, FixEvidence,
+    RunLine, RunOutcome, RunReplay, SqlAnomaly, SqlEdge, SqlOperation, SqlStatement, TriedFix, Why,
 };
 
 fn run(number: u64, outcome: RunOutcome) -> RunLine {
@@ -49,10 +49,14 @@ fn anomaly() -> Why {
         cycle: "t4 -rw(stock[1].n)-> t5".to_owned(),
         breaks: vec!["psi".to_owned()],
         satisfies: vec!["mvrc".to_owned(), "pc".to_owned()],
-        fix: "lock it".to_owned(),
         others: vec!["lost update of page.views".to_owned()],
-        tried: vec![TriedFix { words: "lock it".to_owned(), sql: vec!["SELECT 1 FOR UPDATE".to_owned()], runs: 9 }],
+        tried: vec![tried("lock it", FixEvidence::Runs(9)), tried("look at the row count", FixEvidence::Explored(26))],
+        failed: vec![FailedFix { words: "hope".to_owned(), how: "run 1 with it failed".to_owned() }],
     }))
+}
+
+fn tried(words: &str, evidence: FixEvidence) -> TriedFix {
+    TriedFix { words: words.to_owned(), sql: vec!["SELECT 1 FOR UPDATE".to_owned()], evidence }
 }
 
 fn campaign(why: Why) -> Campaign {

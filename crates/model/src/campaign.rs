@@ -277,23 +277,47 @@ pub struct SqlAnomaly {
     pub breaks: Vec<String>,
     /// The strongest levels that it satisfies.
     pub satisfies: Vec<String>,
-    /// What to change.
-    pub fix: String,
     /// What else is not serializable in the run, and is not the cause of the failure: `lost update of page.views`.
     pub others: Vec<String>,
-    /// Changes that were tried, cheapest first.
+    /// Changes that were tried and passed, cheapest first.
     pub tried: Vec<TriedFix>,
+    /// Changes that were tried and failed.
+    pub failed: Vec<FailedFix>,
 }
 
-/// A change with which the command was run again, and passed.
+/// A change that was tried, and with which nothing failed.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TriedFix {
     /// One sentence.
     pub words: String,
     /// The statements as they should be.
     pub sql: Vec<String>,
-    /// How many runs passed with it; none failed.
-    pub runs: usize,
+    /// What it passed.
+    pub evidence: FixEvidence,
+}
+
+/// What a change has passed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FixEvidence {
+    /// So many runs of the command; none failed.
+    Runs(usize),
+    /// So many interleavings of the recorded transactions; none breaks.
+    Explored(u64),
+}
+
+impl Default for FixEvidence {
+    fn default() -> FixEvidence {
+        FixEvidence::Runs(0)
+    }
+}
+
+/// A change that was tried, and that does not help.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FailedFix {
+    /// One sentence.
+    pub words: String,
+    /// How it failed.
+    pub how: String,
 }
 
 /// An edge of a cycle.

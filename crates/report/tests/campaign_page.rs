@@ -293,6 +293,26 @@ fn junit_has_a_case_a_run_and_the_explanation_in_the_failed_one() {
     parse(&junit(&Campaign::default()));
 }
 
+#[test]
+fn junit_says_the_cause_of_each_failing_run_first() {
+    let mut campaign = campaign(Some(hostile()));
+    let cause =
+        |words: &str, runs: &[u64]| FailureCause { words: words.to_owned(), runs: runs.to_vec(), replays: Vec::new() };
+    let message = |campaign: &Campaign| -> String {
+        let text = junit(campaign);
+        let document = parse(&text);
+        let failure = document.descendants().find(|node| node.has_tag_name("failure")).expect("a failure");
+        failure.attribute("message").unwrap_or_default().to_owned()
+    };
+    campaign.causes = vec![cause("lost update of stock.n", &[2, 3])];
+    assert_eq!(message(&campaign), "lost update of stock.n (the command failed with exit code 1; 2 runs)");
+    campaign.causes = vec![cause("lost update of stock.n", &[2]), cause("write skew of a.b", &[3])];
+    assert_eq!(
+        message(&campaign),
+        "lost update of stock.n (the command failed with exit code 1; 1 × lost update of stock.n, 1 × write skew of a.b)"
+    );
+}
+
 /// Writes the pages for people to look at: `cargo test -p skew-report -- --ignored`.
 #[test]
 #[ignore = "writes files"]

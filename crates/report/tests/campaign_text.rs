@@ -3,7 +3,9 @@
 mod campaigns;
 
 use campaigns::{campaign as many, lost_update, run, statement};
-use skew_model::campaign::{Campaign, Experiment, FailedRun, RunOutcome, SqlAnomaly, TriedFix, Why};
+use skew_model::campaign::{
+    Campaign, Experiment, FailedFix, FailedRun, FixEvidence, RunOutcome, SqlAnomaly, TriedFix, Why,
+};
 use skew_report::{Style, campaign, failed_run, summary};
 
 #[track_caller]
@@ -13,7 +15,7 @@ fn check(failure: &FailedRun, expected: &str) {
 }
 
 #[test]
-fn a_lost_update_names_the_selects_to_lock() {
+fn a_lost_update_points_at_its_reads_and_writes() {
     check(
         &lost_update(),
         "\
@@ -37,10 +39,6 @@ violated[lost-update]: t4 and t5 both overwrote stock[1].n, and t4 had read it b
                stock[1].n=0
      = cycle   t4 -rw(stock[1].n)-> t5 -rw(stock[1].n)-> t4
      = breaks  psi        still satisfies  mvrc, pc
-     = fix     let the database do the arithmetic in one UPDATE, or read with SELECT … FOR UPDATE,
-               or run both at snapshot isolation and retry
-     = update  one statement instead of 3 and 8, and of 5 and 6: UPDATE stock SET n = n …
-     = lock    statements 3 and 5: select n from stock where id = $1 FOR UPDATE
      = run     number 2, seed 102: the command failed with exit code 1
      = again   repeated once, it failed again; no read returned an old version: the order of the
                statements is enough
@@ -54,7 +52,7 @@ what the command printed:
 }
 
 #[test]
-fn write_skew_with_an_aggregate_says_what_to_lock_instead() {
+fn a_write_skew_points_at_the_old_read() {
     check(
         &campaigns::write_skew(),
         "\
@@ -72,9 +70,6 @@ violated[write-skew]: t1 and t2 each read what the other one overwrote
                but t2 comes before t1: t2 read doctors[ann].on_call=t, which t1 overwrote
      = cycle   t1 -rw(doctors[bob].on_call)-> t2 -rw(doctors[ann].on_call)-> t1
      = breaks  ser        still satisfies  si
-     = fix     lock what each of them only reads, or run both at SERIALIZABLE
-     = lock    statements 1 and 2: first SELECT the rows of doctors that it needs … FOR UPDATE,
-               which does not go with aggregates
      = run     number 2, seed 102: the command failed with exit code 1
      = again   repeated 9 times with fewer and fewer old versions, it failed 6 times; 1 of 5 reads
                of old versions matters
@@ -103,10 +98,10 @@ failed[refused]: the application did not expect that the database refuses statem
      |              ! 23505 duplicate key value violates unique constraint \"users_mail_key\"
    4 | client 3 t3  update users set seen = seen + 1 where id = 7
      |              ! 40001 could not serialize access due to concurrent update
-     = fix     run the whole transaction again when it fails with 40001 or 40P01, as statement 4
+     = do      run the whole transaction again when it fails with 40001 or 40P01, as statement 4
                did
-               somebody else inserted the same key first: write INSERT … ON CONFLICT in statement
-               3, or begin a new transaction after 23505 and read the row
+               another transaction inserted the same key first: write INSERT … ON CONFLICT in
+               statement 3, or begin a new transaction after 23505 and read the row
      = run     number 2, seed 102: the command failed with exit code 1
      = again   repeated once, it failed again; no read returned an old version: the order of the
                statements is enough
@@ -129,7 +124,7 @@ failed[old version]: a transaction did not see what had been committed before it
    2 | client 2 t2  select last from feed
      |                read feed[1].last=1, an old version (it could have been 1, 2 or 3)
      = why     a serial order explains the run, but not the order in which it happened
-     = fix     read from where it was written (one replica, one session); a single server always
+     = do      read from where it was written (one replica, one session); a single server always
                does, and so does --recency commit
      = run     number 2, seed 102: the command failed with exit code 1
      = again   repeated once, it failed again; the one read of an old version matters
@@ -183,75 +178,42 @@ fn lines_of<'a>(text: &'a str, label: &str) -> Vec<&'a str> {
     text.lines().filter(|line| line.starts_with(&start)).map(|line| line[start.len()..].trim()).collect()
 }
 
-/// What is said about locking when a lost update's first SELECT reads like this.
-fn lock_advice(select: &str, reads: &[&str]) -> Vec<String> {
-    lock_advice_after("read with SELECT … FOR UPDATE", select, reads)
-}
-
-fn lock_advice_after(fix: &str, select: &str, reads: &[&str]) -> Vec<String> {
+/// A lost update for which changes were tried.
+fn with_fixes(tried: &[(&str, &str, FixEvidence)], failed: &[(&str, &str)]) -> String {
     let mut failure = lost_update();
-    failure.statements[2] = statement(2, "t4", select, reads);
     let Why::Anomaly(anomaly) = &mut failure.why else { unreachable!("a lost update is an anomaly") };
-    anomaly.edges.truncate(1);
-    anomaly.fix = fix.to_owned();
-    let text = failed_run(&failure, Style { width: 0, ..Style::default() });
-    lines_of(&text, "lock").into_iter().map(str::to_owned).collect()
-}
-
-#[test]
-fn only_what_can_be_locked_is_to_be_locked() {
-    let advice = |select: &str| lock_advice(select, &["r! stock[1].n=1"]);
-    assert_eq!(
-        advice("SELECT n\n  FROM stock\n WHERE id = 1;"),
-        ["statement 3: SELECT n FROM stock WHERE id = 1 FOR UPDATE"]
-    );
-    assert_eq!(
-        advice("select 'for update', \"count\" from stock"),
-        ["statement 3: select 'for update', \"count\" from stock FOR UPDATE"]
-    );
-    for (select, what) in [
-        ("select sum (n) from stock", "aggregates"),
-        ("select distinct n from stock", "DISTINCT"),
-        ("select n from stock group by n", "GROUP BY"),
-        ("select n from stock union select 1", "UNION"),
-        ("select n, rank() over (order by n) from stock", "window functions"),
-    ] {
-        let expected = format!(
-            "statement 3: first SELECT the rows of stock that it needs … FOR UPDATE, which does not go with {what}"
-        );
-        assert_eq!(advice(select), [expected], "{select}");
-    }
-    for select in ["select n from stock for update", "select n from stock for no key update", "update stock set n = n"]
-    {
-        assert_eq!(advice(select), [""; 0], "{select}");
-    }
-    let missing = |lock: &str| {
-        format!(
-            "statement 3: what it looks for is not there yet and cannot be locked; a unique key on seats{lock} keeps others \
-             out"
-        )
+    let fix = |(words, sql, evidence): &(&str, &str, FixEvidence)| TriedFix {
+        words: (*words).to_owned(),
+        sql: vec![(*sql).to_owned()],
+        evidence: *evidence,
     };
-    let select = "select 1 from seats where event = 7";
-    let shared = |reads: &[&str]| lock_advice_after("lock a row that both share", select, reads);
-    assert_eq!(shared(&["r! seats[7]=nil"]), [missing(", or FOR UPDATE on a row that both know,")]);
-    assert_eq!(shared(&["r events[7]=7", "r! seats[7]=nil"]), [missing(", or FOR UPDATE on events[7],")]);
-    assert_eq!(
-        lock_advice(select, &["r events[7]=7", "r! seats[7]=nil"]),
-        [missing("")],
-        "with a snapshot it is no use"
-    );
+    anomaly.tried = tried.iter().map(fix).collect();
+    let fix = |(words, how): &(&str, &str)| FailedFix { words: (*words).to_owned(), how: (*how).to_owned() };
+    anomaly.failed = failed.iter().map(fix).collect();
+    failed_run(&failure, Style { width: 0, ..Style::default() })
 }
 
 #[test]
-fn the_statement_of_a_function_is_the_one_to_lock() {
-    let mut failure = lost_update();
-    for at in [2, 4] {
-        failure.statements[at].text = "select buy(1)".to_owned();
-        failure.statements[at].operations[1].within = Some("SELECT n\n FROM stock".to_owned());
-    }
-    let text = failed_run(&failure, Style { width: 0, ..Style::default() });
-    assert!(text.contains("^ read stock[1].n=1 in SELECT n FROM stock\n"), "{text}");
-    assert_eq!(lines_of(&text, "lock"), ["statements 3 and 5: SELECT n FROM stock FOR UPDATE"]);
+fn what_was_tried_says_what_it_passed() {
+    let tried = [
+        ("lock it", "SELECT n\n FROM stock FOR UPDATE", FixEvidence::Runs(200)),
+        ("look at the row count", "UPDATE stock SET n = n - 1 WHERE n >= 1;", FixEvidence::Explored(26)),
+    ];
+    let text = with_fixes(&tried, &[("run them at REPEATABLE READ", "run 1 with it failed")]);
+    assert_eq!(
+        lines_of(&text, "fix"),
+        ["lock it (tried: 200 runs passed)", "look at the row count (explored: none of 26 interleavings breaks)"]
+    );
+    assert_eq!(lines_of(&text, "sql"), ["SELECT n FROM stock FOR UPDATE;", "UPDATE stock SET n = n - 1 WHERE n >= 1;"]);
+    assert_eq!(lines_of(&text, "tried"), [""; 0], "what failed is of no use beside what passed");
+}
+
+#[test]
+fn nothing_untried_is_a_fix() {
+    assert_eq!(lines_of(&with_fixes(&[], &[]), "fix"), [""; 0]);
+    let text = with_fixes(&[], &[("lock it", "run 3 with it failed (seed 7)")]);
+    assert_eq!(lines_of(&text, "fix"), ["none of the changes that were tried makes the failure impossible"]);
+    assert_eq!(lines_of(&text, "tried"), ["lock it: run 3 with it failed (seed 7)"]);
 }
 
 #[test]
@@ -286,7 +248,7 @@ fn what_matters_comes_first_and_columns_are_folded() {
     anomaly.tried = vec![TriedFix {
         words: "lock the rows while they are read".to_owned(),
         sql: vec!["select n from stock FOR UPDATE".to_owned()],
-        runs: 10,
+        evidence: FixEvidence::Runs(10),
     }];
     let text = failed_run(&failure, Style::default());
     for expected in [
@@ -295,7 +257,7 @@ fn what_matters_comes_first_and_columns_are_folded() {
         "     | … 1 more statement of these transactions: --verbose shows all\n",
         "     = also    not serializable, and not the cause: lost update of page.views\n",
         "     = fix     lock the rows while they are read (tried: 10 runs passed)\n",
-        "     = sql     select n from stock FOR UPDATE\n",
+        "     = sql     select n from stock FOR UPDATE;\n",
     ] {
         assert!(text.contains(expected), "{expected}\n{text}");
     }
@@ -339,14 +301,6 @@ fn what_repeating_showed_reads_well() {
 }
 
 #[test]
-fn who_only_reads_need_not_lock() {
-    let mut failure = lost_update();
-    failure.statements[7].operations.clear();
-    let text = failed_run(&failure, Style { width: 0, ..Style::default() });
-    assert_eq!(lines_of(&text, "lock"), ["statement 5: select n from stock where id = $1 FOR UPDATE"]);
-}
-
-#[test]
 fn a_snapshot_that_is_old_is_no_choice() {
     let mut failure = lost_update();
     failure.statements[2].operations[1].is_stale = true;
@@ -364,7 +318,7 @@ fn many_refusals_are_not_all_named() {
     let text = failed_run(&failure, Style { width: 0, ..Style::default() });
     let expected = "run the whole transaction again when it fails with 40001 or 40P01, as statements 1, 2, 3, 4, 5 and 995 \
                     more did";
-    assert_eq!(lines_of(&text, "fix"), [expected]);
+    assert_eq!(lines_of(&text, "do"), [expected]);
     assert!(text.contains("… 960 more statements\n"), "{text}");
 }
 
@@ -417,7 +371,6 @@ fn an_anomaly_without_a_cycle_still_has_its_headline() {
         id: "aborted-read".to_owned(),
         headline: "t2 read x[1].n=1 from t1, which rolled back".to_owned(),
         breaks: vec!["rc".to_owned()],
-        fix: "run t2 at READ COMMITTED or stronger".to_owned(),
         ..SqlAnomaly::default()
     };
     let text = failed_run(&campaigns::failed(Vec::new(), Why::Anomaly(Box::new(anomaly))), Style::default());
@@ -427,7 +380,7 @@ fn an_anomaly_without_a_cycle_still_has_its_headline() {
         [
             "violated[aborted-read]: t2 read x[1].n=1 from t1, which rolled back",
             "     = breaks  rc",
-            "     = fix     run t2 at READ COMMITTED or stronger",
+            "     = run     number 2, seed 102: the command failed with exit code 1",
         ]
     );
 }

@@ -63,7 +63,7 @@ impl RunSetup {
             Some(replay) => (Order::Replay(replay.turns), Some(replay.stale), replay.forced),
             None => (self.order.clone(), None, Vec::new()),
         };
-        *entry.rewrites.lock().unwrap_or_else(PoisonError::into_inner) = self.rewrites.clone();
+        *entry.rewrites.lock().unwrap_or_else(PoisonError::into_inner) = self.rewrites.anew();
         entry.scheduler.begin_run(self.seed, order, &forced);
         if let Some(directions) = self.directions.get(name) {
             entry.scheduler.direct(directions);

@@ -1,16 +1,15 @@
 //! `skew test`: somebody's own tests on the weak database, until weak isolation breaks them.
 
-use std::io::{self, IsTerminal, Write as _};
+mod progress;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skew_campaign::{self as campaign, Event, Plan, Trouble};
 use skew_model::AskedLevel;
-use skew_model::campaign::{Campaign, FailedRun, RunLine, RunReplay};
+use skew_model::campaign::{Campaign, FailedRun, RunReplay};
 use skew_server::Settings;
 use skew_sql::session::{ChoiceKind, Options};
 use skew_store::Recency;
@@ -22,6 +21,7 @@ use crate::database_flags::{GranularityArgument, RecencyFlags, level_words, pars
 use crate::flags::OutputFlags;
 use crate::output;
 use crate::stop;
+use progress::Progress;
 
 /// How long a statement is held by default, in milliseconds.
 const HOLD_MS: u64 = 3;
@@ -102,6 +102,10 @@ pub(crate) struct Arguments {
     /// How often a run that failed may be repeated to find out why
     #[arg(long, value_name = "TIMES", default_value_t = 40)]
     repeats: usize,
+
+    /// How many runs a change has to pass before it is advised [default: 200, fewer if the command is slow]
+    #[arg(long, value_name = "TIMES", value_parser = clap::value_parser!(u64).range(1..))]
+    tries: Option<u64>,
 
     /// The folder for the file that replays a failure
     #[arg(long, value_name = "FOLDER", default_value = ".skew")]
@@ -324,6 +328,7 @@ fn plan(arguments: &Arguments) -> Result<Plan, String> {
         shard: arguments.shard,
         stops_at_failure: arguments.stop_at_first,
         repeats: arguments.repeats,
+        tries: arguments.tries,
         level: level_words(arguments.isolation, recency),
     })
 }
@@ -421,73 +426,4 @@ fn trouble_words(trouble: &Trouble) -> String {
 /// Text in one line, without what a terminal would take for a command.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-/// A bar on a terminal, a line now and then in a log.
-struct Progress {
-    bar: ProgressBar,
-    planned: u64,
-    state: Mutex<State>,
-    /// No lines for a log: a bar says it, or nothing is to be said.
-    is_silent: bool,
-}
-
-struct State {
-    done: u64,
-    failed: u64,
-    said: Instant,
-    started: Instant,
-}
-
-impl Progress {
-    fn new(plan: &Plan, is_quiet: bool) -> Progress {
-        let planned = match plan.shard {
-            None => plan.runs,
-            Some((number, count)) => (plan.runs + u64::from(count) - u64::from(number)) / u64::from(count),
-        };
-        let is_terminal = io::stderr().is_terminal();
-        let target = if is_terminal && !is_quiet { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(Some(planned), target);
-        let style = ProgressStyle::with_template("{bar:30} {pos} of {len} runs, {msg}, {eta} left");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.set_message("first at serializable");
-        let now = Instant::now();
-        let state = Mutex::new(State { done: 0, failed: 0, said: now, started: now });
-        Progress { bar, planned, state, is_silent: is_terminal || is_quiet }
-    }
-
-    /// Prints something that stays above the bar.
-    fn pause(&self, print: impl FnOnce()) {
-        self.bar.suspend(print);
-    }
-
-    fn event(&self, event: Event<'_>) {
-        match event {
-            Event::Baseline(_) | Event::Explained(..) => self.bar.tick(),
-            Event::Run(run) => self.ran(run),
-            Event::Repeated(times) => {
-                self.bar.set_message(format!("repeating the failure, {times} times so far"));
-                self.bar.tick();
-            }
-        }
-    }
-
-    fn ran(&self, run: &RunLine) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.done += 1;
-        state.failed += u64::from(!run.outcome.passed());
-        self.bar.set_message(format!("{} failed", state.failed));
-        self.bar.inc(1);
-        if !self.is_silent && state.said.elapsed() > Duration::from_secs(10) {
-            state.said = Instant::now();
-            let left = state.started.elapsed().as_secs_f64() / state.done as f64 * (self.planned - state.done) as f64;
-            let (done, failed, planned) = (state.done, state.failed, self.planned);
-            // Nobody may be listening.
-            let _ = writeln!(io::stderr(), "{done} of {planned} runs, {failed} failed, about {left:.0} s left");
-        }
-    }
-
-    fn end(&self) {
-        self.bar.finish_and_clear();
-    }
 }

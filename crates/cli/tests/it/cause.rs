@@ -7,7 +7,7 @@ use crate::campaign::{Shop, has_psql};
 use crate::run::{Done, skew};
 
 /// Runs a test of two clients, each a script of psql, and a query whose result has to be the expected one.
-fn two_clients(
+pub(crate) fn two_clients(
     name: &str,
     setup: &str,
     clients: [&str; 2],

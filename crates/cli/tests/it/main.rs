@@ -8,6 +8,7 @@ mod cause;
 mod closing;
 mod examples;
 mod explore;
+mod fixes;
 mod readme;
 mod robust;
 mod robust_solver;

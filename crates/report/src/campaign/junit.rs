@@ -4,6 +4,8 @@ use skew_model::campaign::{Campaign, RunLine};
 
 use crate::Style;
 use crate::campaign::text::failed_run;
+use crate::campaign::words::causes_words;
+use crate::clean::{clean, count};
 
 /// A campaign as JUnit XML.
 pub fn junit(campaign: &Campaign) -> String {
@@ -35,11 +37,23 @@ fn case(campaign: &Campaign, run: &RunLine) -> String {
     if run.outcome.passed() {
         return format!("{head}/>\n");
     }
-    let explained = campaign.failure.as_ref().filter(|failure| failure.run.number == run.number);
+    let mut failures = campaign.failure.iter().chain(&campaign.other_failures);
+    let explained = failures.find(|failure| failure.run.number == run.number);
     let text = explained
         .map_or_else(String::new, |failure| failed_run(failure, Style { color: false, width: 100, expand: false }));
-    let message = escape(&format!("the command {}", run.outcome));
+    let message = escape(&message(campaign, run));
     format!("{head}>\n      <failure message=\"{message}\">{}</failure>\n    </testcase>\n", escape(&text))
+}
+
+/// What a failing run shows, for the line that is read first: its cause, how many runs have that one, and all causes.
+fn message(campaign: &Campaign, run: &RunLine) -> String {
+    let own = campaign.causes.iter().find(|cause| cause.runs.contains(&run.number));
+    let Some(own) = own else { return format!("the command {}", run.outcome) };
+    let all = match campaign.causes.len() {
+        0 | 1 => count(own.runs.len(), "run"),
+        _ => causes_words(&campaign.causes),
+    };
+    format!("{} (the command {}; {all})", clean(&own.words), run.outcome)
 }
 
 /// Text that is safe in XML, in attributes too.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use skew_model::campaign::{Campaign, Coverage, FailedRun, RunOutcome, SqlOperation, SqlStatement, Why};
+use skew_model::campaign::{Campaign, Coverage, FailedRun, FailureCause, RunOutcome, SqlOperation, SqlStatement, Why};
 
 use crate::campaign::advice;
 use crate::clean::{clean, count};
@@ -37,7 +37,7 @@ pub(super) fn tell(failure: &FailedRun) -> Told {
             kind: ("violated", clean(&anomaly.id)),
             is_explained: true,
             headline: clean(&anomaly.headline),
-            advice: advice::for_anomaly(failure, anomaly),
+            advice: advice::for_anomaly(anomaly),
             statements: of_transactions(failure, |txn| {
                 anomaly.edges.iter().any(|edge| edge.from == txn || edge.to == txn)
             }),
@@ -365,9 +365,7 @@ pub(super) fn notes(campaign: &Campaign) -> Vec<String> {
         notes.push(format!("{missing} of {} are missing", count(campaign.planned as usize, "run")));
     }
     if campaign.causes.iter().map(|cause| cause.runs.len()).sum::<usize>() > 1 {
-        let causes: Vec<String> =
-            campaign.causes.iter().map(|cause| format!("{} × {}", cause.runs.len(), clean(&cause.words))).collect();
-        notes.push(causes.join(", "));
+        notes.push(causes_words(&campaign.causes));
     }
     let refused: u64 = campaign.runs.iter().map(|run| run.refusals).sum();
     if refused > 0 {
@@ -395,6 +393,13 @@ pub(super) fn notes(campaign: &Campaign) -> Vec<String> {
         notes.push(format!("not supported, {}: {}", often(*times as usize), clean(what)));
     }
     notes
+}
+
+/// The causes of failing runs, each with its number: `61 × lost update of stock.n, 2 × write skew of doctor.on_call`.
+pub(super) fn causes_words(causes: &[FailureCause]) -> String {
+    let words: Vec<String> =
+        causes.iter().map(|cause| format!("{} × {}", cause.runs.len(), clean(&cause.words))).collect();
+    words.join(", ")
 }
 
 /// What an operation did to its key: `read` and `wrote` have a value, rows and entries of indexes come and go.

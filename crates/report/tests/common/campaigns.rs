@@ -103,7 +103,8 @@ pub fn lost_update() -> FailedRun {
     let overwrote = "which the other one overwrote with stock[1].n=0";
     let anomaly = SqlAnomaly {
         id: "lost-update".to_owned(),
-        headline: "t4 and t5 both overwrote stock[1].n, and t4 had read it before t5 wrote: one update is lost".to_owned(),
+        headline: "t4 and t5 both overwrote stock[1].n, and t4 had read it before t5 wrote: one update is lost"
+            .to_owned(),
         edges: vec![
             edge("t4", "rw(stock[1].n)", "t5", &format!("t4 read stock[1].n=1, {overwrote}"), (2, 5)),
             edge("t5", "rw(stock[1].n)", "t4", &format!("t5 read stock[1].n=1, {overwrote}"), (4, 7)),
@@ -111,9 +112,6 @@ pub fn lost_update() -> FailedRun {
         cycle: "t4 -rw(stock[1].n)-> t5 -rw(stock[1].n)-> t4".to_owned(),
         breaks: vec!["psi".to_owned()],
         satisfies: vec!["mvrc".to_owned(), "pc".to_owned()],
-        fix: "let the database do the arithmetic in one UPDATE, or read with SELECT … FOR UPDATE, or run both at snapshot \
-              isolation and retry"
-            .to_owned(),
         ..SqlAnomaly::default()
     };
     failed(statements, Why::Anomaly(Box::new(anomaly)))
@@ -138,7 +136,6 @@ pub fn write_skew() -> FailedRun {
         cycle: "t1 -rw(doctors[bob].on_call)-> t2 -rw(doctors[ann].on_call)-> t1".to_owned(),
         breaks: vec!["ser".to_owned()],
         satisfies: vec!["si".to_owned()],
-        fix: "lock what each of them only reads, or run both at SERIALIZABLE".to_owned(),
         ..SqlAnomaly::default()
     };
     FailedRun { stale_reads: (5, 1), repeated: (9, 6), ..failed(statements, Why::Anomaly(Box::new(anomaly))) }

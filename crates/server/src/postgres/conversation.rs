@@ -18,7 +18,7 @@ use crate::postgres::extended::Portal;
 use crate::postgres::frames::{End, Frames};
 use crate::postgres::sink::Sink;
 use crate::postgres::startup::Source;
-use crate::rewrites::Rewrites;
+use crate::rewrites::{Rewrites, Rewriting};
 use crate::scheduler::Member;
 
 /// More than this is sent on before a result is complete.
@@ -42,7 +42,7 @@ pub struct Conversation {
     /// The values that it was told.
     told: HashMap<String, String>,
     /// Statements that are changed on their way.
-    pub(crate) rewrites: Rewrites,
+    pub(crate) rewriting: Rewriting,
 }
 
 /// What is expected next.
@@ -98,7 +98,7 @@ impl Conversation {
             sync_is_next: false,
             changed: Vec::new(),
             told: HashMap::new(),
-            rewrites,
+            rewriting: Rewriting::new(rewrites),
         };
         conversation.changed = conversation.connection.startup_parameters();
         conversation.tell_settings();
@@ -256,7 +256,7 @@ impl Conversation {
         parameters: &[Datum],
         then: Then,
     ) -> Result<Outcome, SqlError> {
-        for sql in self.rewrites.before(&statement.sql) {
+        for sql in self.rewriting.before(&statement.sql) {
             let first = self.connection.prepare_once(&sql)?;
             let own = parameters.get(..first.parameters.len()).unwrap_or_default();
             self.connection.execute(&first, own)?;
@@ -265,7 +265,7 @@ impl Conversation {
             true => self.connection.execute_last(statement, parameters)?,
             false => self.connection.execute(statement, parameters)?,
         };
-        for sql in self.rewrites.after(&statement.sql) {
+        for sql in self.rewriting.after(&statement.sql) {
             let last = self.connection.prepare_once(&sql)?;
             self.connection.execute(&last, &[])?;
         }

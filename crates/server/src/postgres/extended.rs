@@ -52,7 +52,7 @@ impl Conversation {
         if name.is_empty() {
             self.connection.forget(name);
         }
-        let sql = self.rewrites.rewritten(sql);
+        let sql = self.rewriting.rewritten(sql, &self.connection)?;
         let statement = match name.is_empty() && types.is_empty() {
             true => self.connection.prepare_once(&sql)?,
             false => self.connection.prepare(&sql, types)?,

@@ -54,7 +54,7 @@ impl Conversation {
 
     /// Runs one statement. The last one commits before the client hears that it is complete, as in PostgreSQL.
     fn run_statement(&mut self, sql: &str, is_last: bool) -> Result<Next> {
-        let sql = self.rewrites.rewritten(sql);
+        let sql = self.rewriting.rewritten(sql, &self.connection)?;
         let statement = self.connection.prepare_once(&sql)?;
         self.turn(&sql);
         let outcome = self.perform(&statement, &[], if is_last { Then::Sync } else { Then::Other })?;

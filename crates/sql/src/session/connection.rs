@@ -323,6 +323,12 @@ impl Connection {
         Connection { database, session, copy: None, plans: Default::default(), ended: None, shown: String::new() }
     }
 
+    /// Another connection to the same database.
+    pub fn beside(&self) -> Connection {
+        let client = Client::new(self.session.client.user.clone(), self.session.client.database.clone());
+        self.database.connect(client)
+    }
+
     /// Where it stands.
     pub fn status(&self) -> Status {
         self.session.status()

@@ -10,6 +10,7 @@ pub mod grant;
 pub mod keywords;
 pub mod lexer;
 pub mod literal;
+pub mod shape;
 pub mod statement;
 pub mod token;
 
