@@ -2,7 +2,6 @@
 //! it makes, along which reachability is a number.
 
 use skew_model::Scope;
-use skew_model::level::Sees;
 
 use crate::facts::{Facts, INIT, Node};
 use crate::graph::{Graph, Predecessors};
@@ -27,8 +26,14 @@ pub(crate) struct Base<'f> {
 
 impl<'f> Base<'f> {
     pub(crate) fn new(facts: &'f Facts<'f>, scope: Scope) -> Self {
+        Base::with_order(facts, scope, &[])
+    }
+
+    /// The same where each of these nodes comes after the one before it as if they were of one session.
+    pub(crate) fn with_order(facts: &'f Facts<'f>, scope: Scope, chain: &[Node]) -> Self {
         let n = facts.len();
         let mut order = session_edges(facts, scope);
+        order.extend(chain.windows(2).map(|pair| (pair[0], pair[1])));
         let ended = EndedBy::new(facts, scope);
         order.extend(real_time_edges(facts, scope, &ended));
         let binding =
@@ -125,7 +130,7 @@ fn real_time_edges(facts: &Facts, scope: Scope, ended: &EndedBy) -> Vec<(Node, N
 fn statement_time_edges(facts: &Facts, scope: Scope, ended: &EndedBy) -> Vec<(Node, Node)> {
     let mut edges = Vec::new();
     for node in 1..facts.len() as Node {
-        if facts.timed(node, scope) && facts.level(node, scope).definition().sees.contains(&Sees::StatementReads) {
+        if facts.timed(node, scope) && facts.level(node, scope).looks_at_statements() {
             let begins = facts.statement_begins(node);
             edges.extend(begins.flat_map(|(_, begin)| ended.newest(begin)).map(|before| (before, node)));
         }

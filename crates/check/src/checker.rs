@@ -6,7 +6,7 @@ use skew_model::{
 };
 
 use crate::classify::{Standing, classify, rotate};
-use crate::decide::{Decision, Limits, decide};
+use crate::decide::{Decision, Limits, beyond, decide};
 use crate::explain::{MAX_CASES, explain, is_sound};
 use crate::facts::{Assumptions, Facts, INIT, Node};
 use crate::shrink::{around_finding, shrink};
@@ -152,7 +152,10 @@ impl<'h> Checker<'h> {
                 match self.violation(part, scope) {
                     Some(violation) => Outcome::Violated(Box::new(violation)),
                     // What cannot be explained is not claimed.
-                    None => Outcome::Unknown(Limit::Conflicts(MAX_CASES.into())),
+                    None => Outcome::Unknown(match beyond(&self.facts, scope) {
+                        Some(reason) => Limit::NoEngine(reason),
+                        None => Limit::Conflicts(MAX_CASES.into()),
+                    }),
                 }
             }
         }
@@ -181,7 +184,7 @@ impl<'h> Checker<'h> {
     /// A violation by one operation.
     fn found(&self, finding: &Finding) -> Violation {
         let (history, finding) = around_finding(self.facts.history, finding);
-        let levels = Level::ALL.into_iter().filter(|&level| level != Level::Sser || history.has_times());
+        let levels = Level::ladder().filter(|level| !level.is_strict() || history.has_times());
         let (broken, holds) = levels.partition(|&level| finding.kind.breaks(level));
         let standing = Standing { holds, broken };
         let anomaly = finding.kind.anomaly().expect("what breaks a level has a name");
@@ -205,7 +208,7 @@ impl<'h> Checker<'h> {
     fn standing(&self, facts: &Facts) -> Standing {
         let mut standing = Standing { holds: Vec::new(), broken: Vec::new() };
         let timed = facts.history.has_times();
-        for level in Level::ALL.into_iter().filter(|&level| level != Level::Sser || timed) {
+        for level in Level::ladder().filter(|level| !level.is_strict() || timed) {
             match decide(facts, Scope::Level(level), &self.options.limits) {
                 Decision::Holds { .. } => standing.holds.push(level),
                 Decision::Finding(_) | Decision::Violated(_) => standing.broken.push(level),
@@ -220,7 +223,7 @@ impl<'h> Checker<'h> {
         let Scope::Level(known) = verdict.scope else { return None };
         // With real time, `mvrc` looks at when statements began, which no other level does.
         let apart = self.options.assumptions.real_time && self.facts.history.has_statement_times();
-        if apart && known != level && (known == Level::Mvrc || level == Level::Mvrc) {
+        if apart && known != level && (known.looks_at_statements() || level.looks_at_statements()) {
             return None;
         }
         let follows = match verdict.outcome {

@@ -95,8 +95,8 @@ pub(crate) fn open_pairs(saturated: &Saturated) -> Option<Vec<Pair>> {
                 for other in open.take_while(|&other| !time.reaches(commit, other)) {
                     let b = events.txn[other as usize];
                     let matters = saturated.causes.is_some()
-                        || events.conflicts[a as usize]
-                        || events.conflicts[b as usize]
+                        || events.conflicts_at(a, key)
+                        || events.conflicts_at(b, key)
                         || is_read(a, key)
                         || is_read(b, key);
                     if a >= b || !matters {
@@ -170,7 +170,7 @@ impl<'s, 'b, 'f> Chooser<'s, 'b, 'f> {
                     }
                 }
             }
-            if events.conflicts[newer as usize] {
+            if pair.keys.iter().any(|&key| events.conflicts_at(newer, key)) {
                 time.push(old, events.first[newer as usize], choice);
             }
             if let Some(causes) = &mut causes {

@@ -6,8 +6,9 @@
 //! | `cc` | clocks, forced edges, one topological sort |
 //! | `mvrc pc psi si ser sser`, mixtures | saturation; then a guess; then a SAT solver |
 
-use skew_model::level::Sees;
-use skew_model::{Finding, Limit, Scope};
+use rustc_hash::FxHashMap;
+use skew_model::level::{Sees, Serializable};
+use skew_model::{Finding, Level, Limit, Scope};
 
 use crate::base::{Base, Chains, Extended};
 use crate::causal::causal_edges;
@@ -16,6 +17,7 @@ use crate::core;
 use crate::estimate::estimates;
 use crate::facts::{Facts, Node};
 use crate::graph::{Graph, Predecessors};
+use crate::oracle;
 use crate::reach::TooLarge;
 use crate::refine::refined_guess;
 use crate::saturate::Saturated;
@@ -55,40 +57,106 @@ pub(crate) enum Decision {
     Unknown(Limit),
 }
 
+/// So many transactions at most are decided by trying all orders, where the engines do not know all that a level asks.
+const MAX_TRIED: usize = 7;
+
 /// Decides a scope.
+///
+/// The engines ask everything of an order that they know how to ask. Where the definition asks more ([`beyond`]), their
+/// *violated* stands; an order that they propose is held against the definition.
 pub(crate) fn decide(facts: &Facts, scope: Scope, limits: &Limits) -> Decision {
-    if let Some(finding) = breaking_finding(facts, scope) {
-        return Decision::Finding(finding.clone());
+    let decision = decide_by_engines(facts, scope, limits);
+    let Some(reason) = beyond(facts, scope) else { return decision };
+    let mut marked: Vec<Node> = facts.serializable(scope, Serializable::InHappensBefore).collect();
+    let mut guesses = Vec::new();
+    match decision {
+        Decision::Violated(_) | Decision::Finding(_) => return decision,
+        Decision::Holds { order, .. } if order_is_valid(facts, scope, &order) => {
+            return Decision::Holds { order, verified: true };
+        }
+        Decision::Holds { order, .. } => {
+            let place: FxHashMap<Node, usize> = order.into_iter().zip(0..).collect();
+            marked.sort_by_key(|node| place[node]);
+            guesses.push(marked.clone());
+        }
+        Decision::Unknown(_) => {}
     }
-    let base = Base::new(facts, scope);
+    if facts.history.has_times() {
+        marked.sort_by_key(|&node| facts.history.span(facts.txns[node as usize]).map(|span| span.end));
+        guesses.push(marked);
+    }
+    // An order of the serializable transactions says what is seen of them; and a serial order is one of every level.
+    let ordered = guesses.iter().map(|chain| decide_from(&Base::with_order(facts, scope, chain), limits));
+    for decision in ordered.chain([decide_by_engines(facts, Scope::Level(Level::Ser), limits)]) {
+        if let Decision::Holds { order, .. } = decision
+            && order_is_valid(facts, scope, &order)
+        {
+            return Decision::Holds { order, verified: true };
+        }
+    }
+    if facts.len() > MAX_TRIED + 1 {
+        return Decision::Unknown(Limit::NoEngine(reason));
+    }
+    match oracle::satisfying_order(facts, scope) {
+        Some(order) => Decision::Holds { order, verified: true },
+        None => Decision::Violated((1..facts.len() as Node).collect()),
+    }
+}
+
+/// What a definition asks of this history that no engine knows.
+pub(crate) fn beyond(facts: &Facts, scope: Scope) -> Option<&'static str> {
+    let any = |wanted: &dyn Fn(Level) -> bool| (1..facts.len() as Node).any(|node| wanted(facts.level(node, scope)));
+    if facts.serializable_apart(scope).next().is_some() {
+        return Some("which transactions are serializable among themselves, beside others that are not");
+    }
+    if !facts.deleted_keys().is_empty() && any(&|level| level.sees(Sees::RowConflicts)) {
+        return Some("which writers of a row conflict, where rows are deleted and inserted again");
+    }
+    let marked = || facts.serializable(scope, Serializable::InHappensBefore);
+    let passes_on = |level: Level| level.sees(Sees::Causes) || level.sees(Sees::CausesAndVersions);
+    if marked().nth(1).is_some() && any(&passes_on) {
+        return Some("what is seen of serializable transactions at causal levels");
+    }
+    None
+}
+
+fn decide_by_engines(facts: &Facts, scope: Scope, limits: &Limits) -> Decision {
+    match breaking_finding(facts, scope) {
+        Some(finding) => Decision::Finding(finding.clone()),
+        None => decide_from(&Base::new(facts, scope), limits),
+    }
+}
+
+fn decide_from(base: &Base, limits: &Limits) -> Decision {
+    let (facts, scope) = (base.facts, base.scope);
     let nodes = 1..facts.len() as Node;
     let definition = |node: Node| facts.level(node, scope).definition();
-    let mut forced = static_edges(&base);
+    let mut forced = static_edges(base);
     if nodes.clone().any(|node| definition(node).sees.contains(&Sees::Causes)) {
         let order = match base.topological_order() {
             Ok(order) => order,
-            Err(cycle) => return Decision::Violated(core::of_static_cycle(&base, &forced, &cycle)),
+            Err(cycle) => return Decision::Violated(core::of_static_cycle(base, &forced, &cycle)),
         };
-        let chains = Chains::new(&base, &order);
+        let chains = Chains::new(base, &order);
         let needed = facts.len() as u64 * chains.members.len() as u64 * 4;
         if needed > limits.max_bytes {
             return Decision::Unknown(Limit::Memory { needed, allowed: limits.max_bytes });
         }
         let writers = Writers::new(facts, &chains, Some);
-        forced.extend(causal_edges(&base, &chains, &writers, &order));
+        forced.extend(causal_edges(base, &chains, &writers, &order));
     }
     let pairs: Vec<_> = forced.iter().map(|edge| (edge.from, edge.to)).collect();
     let more = Predecessors::from_edges(facts.len(), &pairs);
     drop(pairs);
-    let order = match (Extended { base: &base, more: &more }).topological_order() {
+    let order = match (Extended { base, more: &more }).topological_order() {
         Ok(order) => order,
-        Err(cycle) => return Decision::Violated(core::of_static_cycle(&base, &forced, &cycle)),
+        Err(cycle) => return Decision::Violated(core::of_static_cycle(base, &forced, &cycle)),
     };
     let settled = |node: Node| is_static(facts.level(node, scope)) || definition(node).sees == [Sees::Causes];
     if nodes.clone().all(settled) {
         Decision::Holds { order, verified: false }
     } else {
-        decide_by_events(&base, &forced, limits)
+        decide_by_events(base, &forced, limits)
     }
 }
 
@@ -125,11 +193,10 @@ fn decide_by_events(base: &Base, forced: &[crate::static_edges::Forced], limits:
     }
     match chosen {
         Chosen::Order(order) => {
-            assert!(
-                order_is_valid(base.facts, base.scope, &order),
-                "a choice without objections is a valid commit order"
-            );
-            Decision::Holds { order, verified: true }
+            let verified = order_is_valid(base.facts, base.scope, &order);
+            let asks_more = beyond(base.facts, base.scope).is_some();
+            assert!(verified || asks_more, "a choice without objections is a valid commit order");
+            Decision::Holds { order, verified }
         }
         Chosen::Impossible(involved) => Decision::Violated(core::of_objections(&saturated, &involved)),
         Chosen::GaveUp => Decision::Unknown(Limit::Conflicts(limits.max_conflicts)),

@@ -8,6 +8,7 @@
 //!
 //! `psi` asks about causes rather than moments; its reads look from the node of their transaction in a second graph.
 
+use rustc_hash::FxHashSet;
 use skew_model::level::Sees;
 
 use crate::base::Base;
@@ -28,6 +29,21 @@ pub(crate) enum View {
     Fixed,
 }
 
+/// The keys about which a transaction conflicts with concurrent writers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Conflicts {
+    None,
+    About(Rows),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rows {
+    All,
+    /// Where a row is deleted and inserted again, which writers conflict depends on the order of all of them. That is left
+    /// to the definition itself: see [`crate::decide`].
+    NeverDeleted,
+}
+
 /// The events of a history under a scope.
 #[derive(Clone)]
 pub(crate) struct Events {
@@ -39,8 +55,10 @@ pub(crate) struct Events {
     pub first: Vec<Event>,
     /// The view of each read, by its number among all reads.
     pub views: Vec<View>,
-    /// Whether a transaction may only commit if nobody wrote its keys since it looked.
-    pub conflicts: Vec<bool>,
+    /// At which of its keys a transaction only commits if no other one wrote since it looked.
+    conflicts: Vec<Conflicts>,
+    /// The keys at which some transaction leaves no row.
+    deleted: FxHashSet<u32>,
     /// What is known from the start: `(from, to)`.
     pub edges: Vec<(Event, Event)>,
     /// Whether some read looks from the causes.
@@ -55,7 +73,8 @@ impl Events {
             commit: vec![0],
             first: vec![0],
             views: vec![View::Fixed; facts.all_reads().len()],
-            conflicts: vec![false],
+            conflicts: vec![Conflicts::None],
+            deleted: facts.deleted_keys(),
             edges: Vec::new(),
             any_causes: false,
         };
@@ -82,6 +101,20 @@ impl Events {
         events
     }
 
+    /// Whether a transaction only commits if no other one wrote a key of its own since it looked.
+    pub(crate) fn conflicts_at(&self, node: Node, key: u32) -> bool {
+        match self.conflicts[node as usize] {
+            Conflicts::None => false,
+            Conflicts::About(Rows::All) => true,
+            Conflicts::About(Rows::NeverDeleted) => !self.deleted.contains(&key),
+        }
+    }
+
+    /// Whether a transaction holds keys from its look until its commit.
+    pub(crate) fn conflicts(&self, node: Node) -> bool {
+        self.conflicts[node as usize] != Conflicts::None
+    }
+
     fn event(&mut self, node: Node) -> Event {
         self.txn.push(node);
         self.txn.len() as Event - 1
@@ -92,9 +125,16 @@ impl Events {
         let definition = base.facts.level(node, base.scope).definition();
         let first = self.txn.len() as Event;
         self.first.push(first);
-        self.conflicts.push(definition.sees.contains(&Sees::Conflicts));
-        if definition.sees.contains(&Sees::StatementReads) {
+        let minds = |clause| definition.sees.contains(&clause);
+        self.conflicts.push(match (minds(Sees::Conflicts), minds(Sees::RowConflicts)) {
+            (true, _) => Conflicts::About(Rows::All),
+            (false, true) => Conflicts::About(Rows::NeverDeleted),
+            (false, false) => Conflicts::None,
+        });
+        if base.facts.level(node, base.scope).looks_at_statements() {
             self.add_statements(base, node, sources);
+        } else if minds(Sees::LockedReads) {
+            self.add_locked_reads(base, node, sources);
         } else {
             // A prefix level looks once, before it commits; the others have no event for it.
             let look = if definition.prefix { self.event(node) } else { first };
@@ -120,13 +160,14 @@ impl Events {
         let facts = base.facts;
         let timed = facts.timed(node, base.scope);
         let begins: Vec<_> = facts.statement_begins(node).filter(|_| timed).collect();
+        let in_turn = facts.level(node, base.scope).sees(Sees::ReadsInTurn);
         let mut statement = u32::MAX;
         let mut view = 0;
         let mut own_rows: Vec<usize> = Vec::new();
         let mut seen_next: Vec<Node> = Vec::new();
         for (read, number) in base.reads(node).iter().zip(facts.first_read(node)..) {
-            let Statement { start, own_row } = facts.statement(number);
-            if start != statement {
+            let Statement { start, own_row, writes } = facts.statement(number);
+            if start != statement || in_turn && writes && !own_row {
                 statement = start;
                 view = self.event(node);
                 sources.extend(seen_next.drain(..).map(|source| (source, view)));
@@ -145,5 +186,17 @@ impl Events {
         let commit = self.txn.len() as Event;
         sources.extend(seen_next.into_iter().map(|source| (source, commit)));
         own_rows.into_iter().for_each(|number| self.views[number] = View::At(commit));
+    }
+
+    /// One view for all reads of statements that write nothing; the others hold what they read until the commit.
+    fn add_locked_reads(&mut self, base: &Base, node: Node, sources: &mut Vec<(Node, Event)>) {
+        let reads = || base.reads(node).iter().zip(base.facts.first_read(node)..);
+        let look = self.event(node);
+        let commit = self.txn.len() as Event;
+        for (read, number) in reads() {
+            let view = if base.facts.statement(number).writes { commit } else { look };
+            self.views[number as usize] = View::At(view);
+            sources.push((read.source, view));
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! in the order of the history. Reads that a transaction answers from its own writes are settled here and forgotten.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use skew_model::level::Serializable;
 use skew_model::{Finding, FindingKind, History, Key, Level, Op, OpId, OpKind, Scope, TxnId, Value};
 
 use crate::present::effective_txns;
@@ -50,6 +51,8 @@ pub(crate) struct Statement {
     pub start: u32,
     /// Whether it writes the key that is read.
     pub own_row: bool,
+    /// Whether the statement writes anything.
+    pub writes: bool,
 }
 
 /// A history, resolved.
@@ -66,6 +69,10 @@ pub struct Facts<'h> {
     statements: Vec<Statement>,
     write_starts: Vec<u32>,
     writes: Vec<u32>,
+    /// The nodes whose last write of a key leaves no row there: it writes `nil`.
+    deletions: FxHashSet<(Node, u32)>,
+    /// Some transactions declare a level that is serializable among its own transactions only, and others do not.
+    apart: bool,
     /// The nodes of each session, in session order.
     pub(crate) sessions: Vec<Vec<Node>>,
     /// The version orders that the recorder knew, by key.
@@ -93,6 +100,8 @@ impl<'h> Facts<'h> {
             statements: Vec::new(),
             write_starts: Vec::new(),
             writes: Vec::new(),
+            deletions: FxHashSet::default(),
+            apart: false,
             sessions: vec![Vec::new(); history.session_count()],
             version_orders: Vec::new(),
             constraint_orders: Vec::new(),
@@ -107,6 +116,8 @@ impl<'h> Facts<'h> {
                 facts.txns.push(id);
             }
         }
+        let apart = facts.serializable(Scope::Declared, Serializable::AmongThemselves).count();
+        facts.apart = apart > 0 && apart + 1 < facts.len();
         facts.resolve(&values);
         facts.order_versions(&values);
         let orders = history.constraint_orders().iter();
@@ -149,6 +160,8 @@ impl<'h> Facts<'h> {
                 }
             }
             self.writes[first_write..].sort_unstable();
+            let deleted = self.writes[first_write..].iter().filter(|&&key| own.value(key) == Some(Value::NIL));
+            self.deletions.extend(deleted.map(|&key| (node as Node, key)));
             self.put_own_rows_last(self.read_starts[node] as usize);
             self.read_starts.push(self.reads.len() as u32);
             self.write_starts.push(self.writes.len() as u32);
@@ -163,16 +176,18 @@ impl<'h> Facts<'h> {
         let ids = self.history.op_ids(self.history.txn_of(OpId(self.reads[first].op)));
         let mut starts = Vec::with_capacity(ids.len());
         let mut written: FxHashSet<(u32, u32)> = FxHashSet::default();
+        let mut writing: FxHashSet<u32> = FxHashSet::default();
         for op in ids.clone() {
             let start = if op > ids.start && self.history.joined(OpId(op)) { starts[starts.len() - 1] } else { op };
             starts.push(start);
             if self.history.op(OpId(op)).kind() == OpKind::Write {
                 written.insert((start, self.history.op(OpId(op)).key().0));
+                writing.insert(start);
             }
         }
         let statement = |read: &Read| {
             let start = starts[(read.op - ids.start) as usize];
-            Statement { start, own_row: written.contains(&(start, read.key)) }
+            Statement { start, own_row: written.contains(&(start, read.key)), writes: writing.contains(&start) }
         };
         self.reads[first..].sort_by_key(|read| (statement(read).start, statement(read).own_row));
         self.statements.extend(self.reads[first..].iter().map(statement));
@@ -180,7 +195,7 @@ impl<'h> Facts<'h> {
 
     /// The statement of a read, by its number among all reads.
     pub(crate) fn statement(&self, read: u32) -> Statement {
-        let each = Statement { start: self.reads[read as usize].op, own_row: false };
+        let each = Statement { start: self.reads[read as usize].op, own_row: false, writes: false };
         self.statements.get(read as usize).copied().unwrap_or(each)
     }
 
@@ -328,12 +343,48 @@ impl<'h> Facts<'h> {
         self.history.key_count()
     }
 
-    /// The level of a node under this scope.
+    /// Whether a node leaves no row at a key: what it writes there last is `nil`.
+    pub(crate) fn deletes(&self, node: Node, key: u32) -> bool {
+        self.deletions.contains(&(node, key))
+    }
+
+    /// How many rows nodes delete, each counted for each node that leaves none there.
+    pub(crate) fn deletion_count(&self) -> usize {
+        self.deletions.len()
+    }
+
+    /// The keys at which some node leaves no row.
+    pub(crate) fn deleted_keys(&self) -> FxHashSet<u32> {
+        self.deletions.iter().map(|&(_, key)| key).collect()
+    }
+
+    /// The level of a node under this scope. Where it is serializable among its own kind only, this is what it has beside
+    /// the others; [`Facts::serializable`] tells the rest.
     pub(crate) fn level(&self, node: Node, scope: Scope) -> Level {
         match scope {
             Scope::Level(level) => level,
-            Scope::Declared => self.history.txn(self.txns[node as usize]).level.unwrap_or(Level::Ser),
+            Scope::Declared if self.apart => self.declared(node).beside_others(),
+            Scope::Declared => self.declared(node),
         }
+    }
+
+    fn declared(&self, node: Node) -> Level {
+        self.history.txn(self.txns[node as usize]).level.unwrap_or(Level::Ser)
+    }
+
+    /// The nodes of a scope at levels that are serializable in this way.
+    pub(crate) fn serializable(&self, scope: Scope, how: Serializable) -> impl Iterator<Item = Node> + '_ {
+        let level = move |node: Node| match scope {
+            Scope::Level(level) => level,
+            Scope::Declared => self.declared(node),
+        };
+        (1..self.len() as Node).filter(move |&node| level(node).definition().serializable == how)
+    }
+
+    /// The nodes that are serializable among themselves only, where there are others beside them.
+    pub(crate) fn serializable_apart(&self, scope: Scope) -> impl Iterator<Item = Node> + '_ {
+        let is_mixed = scope == Scope::Declared && self.apart;
+        self.serializable(scope, Serializable::AmongThemselves).filter(move |_| is_mixed)
     }
 
     /// Whether session order binds a node under this scope.
@@ -353,14 +404,14 @@ impl<'h> Facts<'h> {
     /// Whether real time binds a node under this scope.
     pub(crate) fn timed(&self, node: Node, scope: Scope) -> bool {
         let level = self.level(node, scope);
-        self.history.has_times() && level.definition().sessions && (self.assumptions.real_time || level == Level::Sser)
+        self.history.has_times() && level.definition().sessions && (self.assumptions.real_time || level.is_strict())
     }
 
     /// Whether real time binds any node under this scope.
     pub(crate) fn any_timed(&self, scope: Scope) -> bool {
         self.history.has_times()
             && match scope {
-                Scope::Level(level) => self.assumptions.real_time || level == Level::Sser,
+                Scope::Level(level) => self.assumptions.real_time || level.is_strict(),
                 Scope::Declared => (1..self.len() as Node).any(|node| self.timed(node, scope)),
             }
     }

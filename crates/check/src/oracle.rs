@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use skew_model::level::Sees;
+use skew_model::level::{Sees, Serializable};
 use skew_model::{History, Key, OpId, OpKind, Scope, TxnId};
 
 use crate::facts::{Facts, INIT, Node, Read};
@@ -22,6 +22,19 @@ pub fn some_order_satisfies(facts: &Facts, scope: Scope) -> bool {
     let history = Said::new(facts, scope);
     let mut order: Vec<Node> = (0..facts.len() as Node).collect();
     some_permutation(&mut order, 1, &mut |order| history.satisfied_by(order))
+}
+
+/// A commit order that satisfies the definition, the initial transaction first.
+pub(crate) fn satisfying_order(facts: &Facts, scope: Scope) -> Option<Vec<Node>> {
+    let history = Said::new(facts, scope);
+    let mut order: Vec<Node> = (0..facts.len() as Node).collect();
+    let mut found = None;
+    some_permutation(&mut order, 1, &mut |order| {
+        let satisfies = history.satisfied_by(order);
+        found = satisfies.then(|| order.to_vec());
+        satisfies
+    });
+    found
 }
 
 /// Whether this commit order, the initial transaction first, satisfies the definition.
@@ -104,6 +117,10 @@ struct Said<'a> {
     /// Who writes a common key.
     conflicts: Relation,
     causes: Relation,
+    /// Happens-before is total on them (SERTOTAL).
+    marked: Set,
+    /// They are serializable among themselves, beside transactions that are not.
+    apart: Set,
     reads: Vec<(Node, Seen)>,
 }
 
@@ -116,8 +133,14 @@ struct Seen {
     earlier: Set,
     /// The same by statements, and who had ended before a statement up to this one began.
     by_statement: Set,
+    /// By statements, where one that writes looks at one row after the other.
+    in_turn: Set,
+    /// Whom reads of statements that write nothing read from.
+    plain: Set,
     /// Whether the statement of the read writes the key.
     own_row: bool,
+    /// Whether it writes anything.
+    writes: bool,
 }
 
 impl<'a> Said<'a> {
@@ -132,8 +155,13 @@ impl<'a> Said<'a> {
             older: [0; MAX_TXNS + 1],
             conflicts: [0; MAX_TXNS + 1],
             causes: [0; MAX_TXNS + 1],
+            marked: 0,
+            apart: 0,
             reads: Vec::new(),
         };
+        let marked = facts.serializable(scope, Serializable::InHappensBefore);
+        said.marked = marked.fold(0, |set, node| set | one(node));
+        said.apart = facts.serializable_apart(scope).fold(0, |set, node| set | one(node));
         for b in nodes.clone() {
             for a in 0..facts.len() as Node {
                 let at = b as usize;
@@ -164,21 +192,61 @@ impl<'a> Said<'a> {
         if !extends {
             return false;
         }
-        // `so ∪ wr ∪ ww`, with `ww` from `co`.
-        let mut causes_and_versions = self.causes;
+        // `so ∪ wr`, and SERTOTAL; the same with `ww` from `co`.
+        let mut causes = self.causes;
+        for b in members(self.marked) {
+            causes[b as usize] |= self.marked & co[b as usize];
+        }
+        let mut causes_and_versions = causes;
+        if self.marked != 0 {
+            close(&mut causes);
+        }
         for b in nodes {
             causes_and_versions[b] |= self.conflicts[b] & co[b];
         }
         close(&mut causes_and_versions);
-        self.reads.iter().all(|(t3, read)| {
-            // Every other writer of the key that must be seen comes before the source.
-            let others = read.writers & !one(read.source);
-            self.must_see(*t3, read, &co, &causes_and_versions) & others & !co[read.source as usize] == 0
-        })
+        let seen = Order { co, causes, causes_and_versions };
+        self.serializable_apart(&seen.co)
+            && self.reads.iter().all(|(t3, read)| {
+                // Every other writer of the key that must be seen comes before the source.
+                let others = read.writers & !one(read.source);
+                self.must_see(*t3, read, &seen) & others & !seen.co[read.source as usize] == 0
+            })
     }
 
-    fn must_see(&self, t3: Node, read: &Seen, co: &Relation, causes_and_versions: &Relation) -> Set {
+    /// Dependencies among the transactions that are serializable among themselves form no cycle.
+    fn serializable_apart(&self, co: &Relation) -> bool {
+        let mut before = [0; MAX_TXNS + 1];
+        for b in members(self.apart) {
+            let at = b as usize;
+            let session = members(self.apart).filter(|&a| in_one_session(self.facts, self.scope, a, b));
+            let session: Set = session.fold(0, |set, a| set | one(a));
+            before[at] = (session | self.wr[at] | self.conflicts[at] & co[at]) & self.apart;
+        }
+        for (t3, read) in self.reads.iter().filter(|(t3, _)| self.apart & one(*t3) != 0) {
+            let others = members(read.writers & self.apart & !one(*t3));
+            let later = others.filter(|&t2| co[t2 as usize] & one(read.source) != 0);
+            later.for_each(|t2| before[t2 as usize] |= one(*t3));
+        }
+        close(&mut before);
+        members(self.apart).all(|node| before[node as usize] & one(node) == 0)
+    }
+
+    /// The last writers before a transaction of the keys that it writes, as far as they leave a row there.
+    fn overwritten_rows(&self, t3: Node, co: &Relation) -> Set {
+        let writers =
+            |key: u32| members(co[t3 as usize]).filter(move |&t2| t2 != INIT && self.facts.writes_key(t2, key));
+        let last = |&key: &u32| {
+            let last = writers(key).max_by_key(|&t2| co[t2 as usize].count_ones())?;
+            (!self.facts.deletes(last, key)).then_some(last)
+        };
+        self.facts.writes(t3).iter().filter_map(last).fold(0, |set, t2| set | one(t2))
+    }
+
+    fn must_see(&self, t3: Node, read: &Seen, order: &Order) -> Set {
+        let co = &order.co;
         let definition = self.facts.level(t3, self.scope).definition();
+        let node = t3;
         let t3 = t3 as usize;
         let mut seen = 0;
         for sees in definition.sees {
@@ -187,9 +255,14 @@ impl<'a> Said<'a> {
                 Sees::StatementReads => read.by_statement,
                 Sees::Reads => self.wr[t3],
                 Sees::Session => self.so[t3],
-                Sees::Causes => self.causes[t3],
-                Sees::CausesAndVersions => causes_and_versions[t3],
+                Sees::ReadsInTurn => read.in_turn,
+                Sees::PlainReads if !read.writes => read.plain,
+                Sees::LockedReads if read.writes => co[t3],
+                Sees::PlainReads | Sees::LockedReads => 0,
+                Sees::Causes => order.causes[t3],
+                Sees::CausesAndVersions => order.causes_and_versions[t3],
                 Sees::Conflicts => co[t3] & self.conflicts[t3],
+                Sees::RowConflicts => self.overwritten_rows(node, co),
                 Sees::OwnStatementRow if read.own_row => co[t3],
                 Sees::OwnStatementRow => 0,
                 Sees::Everything => co[t3],
@@ -200,6 +273,13 @@ impl<'a> Said<'a> {
         }
         seen
     }
+}
+
+/// A commit order, and what follows from it.
+struct Order {
+    co: Relation,
+    causes: Relation,
+    causes_and_versions: Relation,
 }
 
 fn close(relation: &mut Relation) {
@@ -223,14 +303,21 @@ fn seen(facts: &Facts, scope: Scope, t3: Node, read: &Read) -> Seen {
     };
     let earlier = reads[..at].iter().fold(0, |set, other| set | one(other.source));
     let alone = !history.has_statements();
+    let writes = |read: &Read| !alone && statement(read).any(|op| history.op(OpId(op)).kind() == OpKind::Write);
     let mates = reads.iter().filter(|other| !alone && statement(other) == statement(read) && !own_row(other));
     let ended = (0..facts.len() as Node).filter(|&t2| ended_before_a_statement(facts, scope, t2, t3, read.op));
+    let ended: Set = ended.fold(0, |set, t2| set | one(t2));
+    let by_statement = mates.map(|other| other.source).fold(earlier | ended, |set, t2| set | one(t2));
+    let plain = reads.iter().filter(|other| !writes(other)).fold(0, |set, other| set | one(other.source));
     Seen {
         source: read.source,
         writers: (0..facts.len() as Node).filter(|&t2| facts.writes_key(t2, read.key)).fold(0, |set, t2| set | one(t2)),
         earlier,
-        by_statement: mates.map(|other| other.source).chain(ended).fold(earlier, |set, t2| set | one(t2)),
+        by_statement,
+        in_turn: if writes(read) { earlier | ended | one(read.source) } else { by_statement },
+        plain,
         own_row: !alone && own_row(read),
+        writes: writes(read),
     }
 }
 
@@ -247,13 +334,18 @@ fn session_order(facts: &Facts, scope: Scope, a: Node, b: Node) -> bool {
         return a == INIT;
     }
     let (first, second) = (facts.txns[a as usize], facts.txns[b as usize]);
-    let same_session = facts.history.txn(first).session == facts.history.txn(second).session;
     let by_time = facts.timed(b, scope)
         && match (facts.history.span(first), facts.history.span(second)) {
             (Some(first), Some(second)) => first.end < second.begin,
             _ => false,
         };
-    by_time || same_session && first < second && facts.in_session(b, scope)
+    by_time || in_one_session(facts, scope, a, b)
+}
+
+fn in_one_session(facts: &Facts, scope: Scope, a: Node, b: Node) -> bool {
+    let (first, second) = (facts.txns[a as usize], facts.txns[b as usize]);
+    let same_session = facts.history.txn(first).session == facts.history.txn(second).session;
+    same_session && first < second && facts.in_session(b, scope)
 }
 
 fn reads_from(facts: &Facts, scope: Scope, a: Node, b: Node) -> bool {
@@ -266,7 +358,7 @@ fn ended_before_a_statement(facts: &Facts, scope: Scope, t2: Node, t3: Node, up_
     if !facts.history.has_statement_times() {
         return false;
     }
-    let looked_at = facts.level(t3, scope).definition().sees.contains(&Sees::StatementReads);
+    let looked_at = facts.level(t3, scope).looks_at_statements();
     if t2 == INIT || t2 == t3 || !facts.timed(t3, scope) || !looked_at {
         return false;
     }

@@ -5,7 +5,7 @@
 //! so its reads are judged as soon as it has its place, and an order that fails is given up at once. Many transactions
 //! have too many orders for that: then the answer is unknown, and [`crate::Checker`] has better means.
 
-use skew_model::level::Sees;
+use skew_model::level::{Sees, Serializable};
 use skew_model::{Level, Scope};
 
 /// A set of transactions.
@@ -104,7 +104,10 @@ impl Outline {
     /// Whether some commit order satisfies the level of every transaction. `None` is unknown: it is too large, or the level
     /// is one that looks at more than outlines have (`ru`, `sser`).
     pub fn holds(&self, scope: Scope) -> Option<bool> {
-        let known = |level: Level| level.definition().committed_reads && level != Level::Sser;
+        let known = |level: Level| {
+            let definition = level.definition();
+            definition.committed_reads && definition.target.is_none() && !level.is_strict()
+        };
         if self.beyond || !self.txns.iter().all(|txn| known(txn.level_under(scope))) {
             return None;
         }
@@ -113,9 +116,14 @@ impl Outline {
             let meets = |other: usize| other != at && self.txns[other].writes & txn.writes != 0;
             conflicts[at] = (0..self.txns.len()).filter(|&other| meets(other)).fold(0, |set, other| set | one(other));
         }
+        let is_marked = |at: &usize| {
+            self.txns[*at].level_under(scope).definition().serializable == Serializable::InHappensBefore
+        };
+        let marked = (0..self.txns.len()).filter(is_marked).fold(0, |set, at| set | one(at));
         let mut search = Search {
             outline: self,
             scope,
+            marked,
             conflicts,
             before: [0; MAX_TXNS],
             causes: [0; MAX_TXNS],
@@ -136,6 +144,8 @@ impl Outline {
 struct Search<'a> {
     outline: &'a Outline,
     scope: Scope,
+    /// Happens-before is total on them (SERTOTAL).
+    marked: Set,
     /// Who writes a common key.
     conflicts: [Set; MAX_TXNS],
     /// Who comes before in the order.
@@ -174,6 +184,7 @@ impl Search<'_> {
         }
         self.patience -= 1;
         self.before[at] = placed;
+        let direct = if self.marked & one(at) == 0 { direct } else { direct | self.marked & placed };
         self.causes[at] = with_past(direct, &self.causes);
         let versions = direct | self.conflicts[at] & placed;
         self.causes_and_versions[at] = with_past(versions, &self.causes_and_versions);
@@ -191,13 +202,14 @@ impl Search<'_> {
         let seen = definition.sees.iter().fold(0, |seen, sees| {
             seen | match sees {
                 // Every operation is a statement.
-                Sees::EarlierReads | Sees::StatementReads => read.earlier,
-                Sees::OwnStatementRow => 0,
-                Sees::Reads => txn.wr,
+                Sees::EarlierReads | Sees::StatementReads | Sees::ReadsInTurn => read.earlier,
+                Sees::OwnStatementRow | Sees::LockedReads => 0,
+                Sees::Reads | Sees::PlainReads => txn.wr,
                 Sees::Session => txn.so,
                 Sees::Causes => self.causes[at],
                 Sees::CausesAndVersions => self.causes_and_versions[at],
-                Sees::Conflicts => self.conflicts[at] & self.before[at],
+                // Outlines have no values: every write leaves a row.
+                Sees::Conflicts | Sees::RowConflicts => self.conflicts[at] & self.before[at],
                 Sees::Everything => self.before[at],
             }
         });

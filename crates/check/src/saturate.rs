@@ -245,7 +245,7 @@ impl<'b, 'f> Saturated<'b, 'f> {
             return;
         }
         let first = self.events.first[node as usize];
-        if self.events.conflicts[node as usize] && !self.time.reaches(older_commit, first) {
+        if self.events.conflicts_at(node, key) && !self.time.reaches(older_commit, first) {
             out.time(older_commit, first, Rule::Conflict);
         }
         if let Some((reach, _)) = &self.causes
@@ -298,7 +298,7 @@ impl Versions {
                 let commit = events.commit[node as usize];
                 // Who reads a key and writes it, and checks conflicts, lets nobody in between: it holds the version
                 // until it commits.
-                let checks = events.conflicts[node as usize] || events.views[number as usize] == View::Causes;
+                let checks = events.conflicts_at(node, read.key) || events.views[number as usize] == View::Causes;
                 let view = match events.views[number as usize] {
                     _ if checks && facts.writes_key(node, read.key) => commit,
                     View::At(view) => view,

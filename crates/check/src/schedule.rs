@@ -108,7 +108,7 @@ impl<'s, 'b, 'f> Schedule<'s, 'b, 'f> {
         let node = events.txn[event as usize];
         let writes = self.saturated.base.facts.writes(node);
         let commits = events.commit[node as usize] == event;
-        if !commits && !(events.conflicts[node as usize] && events.first[node as usize] == event) {
+        if !commits && !(events.conflicts(node) && events.first[node as usize] == event) {
             return None;
         }
         writes.iter().copied().find(|&key| {
@@ -135,7 +135,7 @@ impl<'s, 'b, 'f> Schedule<'s, 'b, 'f> {
                 self.holder[key as usize] = INIT;
                 self.unblock(key);
             }
-        } else if events.conflicts[node as usize] {
+        } else if events.conflicts(node) {
             for &key in facts.writes(node) {
                 self.holder[key as usize] = node;
                 // The holder itself may have been waiting for nothing else.

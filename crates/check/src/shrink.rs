@@ -20,7 +20,8 @@ use crate::versions::ambiguous_versions;
 /// Shrinks to a part in which no transaction and no operation can go.
 pub(crate) fn shrink(facts: &Facts, scope: Scope, core: &[Node], limits: &Limits) -> History {
     let ambiguous = ambiguous_versions(facts.history);
-    let still = Still { scope, assumptions: facts.assumptions, limits: *limits, ambiguous, checked: Cell::new(0) };
+    let (assumptions, deletions) = (facts.assumptions, facts.deletion_count());
+    let still = Still { scope, assumptions, limits: *limits, ambiguous, deletions, checked: Cell::new(0) };
     let mut wanted: FxHashSet<TxnId> = core.iter().map(|&node| facts.txns[node as usize]).collect();
     wanted.extend(still.twins(facts.history));
     let mut part = restrict(facts.history, facts.assumptions, &|txn| wanted.contains(&txn));
@@ -84,6 +85,8 @@ struct Still {
     /// Versions of known orders that several transactions wrote. Leaving one of those out would settle what the whole
     /// history leaves open.
     ambiguous: Vec<(Key, Value)>,
+    /// How many rows transactions of the whole history delete.
+    deletions: usize,
     /// How many operations have been checked again so far.
     checked: Cell<usize>,
 }
@@ -101,20 +104,24 @@ impl Still {
     fn rests_on(&self, part: &History, write: OpId) -> bool {
         let (op, ids) = (part.op(write), part.op_ids(part.txn_of(write)));
         let statement = |op: u32| (ids.start..=op).rev().find(|&op| op == ids.start || !part.joined(OpId(op)));
-        let by_statement = |level: Level| {
-            let sees = level.definition().sees;
-            sees.contains(&Sees::StatementReads) || sees.contains(&Sees::EarlierReads)
-        };
-        let shares = match self.scope {
-            Scope::Level(level) => by_statement(level),
-            Scope::Declared => true,
-        };
+        let shares = self.is_of(|level| level.looks_at_statements() || level.sees(Sees::EarlierReads));
+        // Where a statement that writes looks at rows in another way, all its reads rest on its writes.
+        let shares_all = self.is_of(|level| level.sees(Sees::ReadsInTurn) || level.sees(Sees::LockedReads));
         let rests = |other: u32| {
             let read = part.op(OpId(other));
-            let reads = read.kind() != OpKind::Write && read.key() == op.key();
-            reads && (other > write.0 || shares && statement(other) == statement(write.0))
+            let (reads, same_key) = (read.kind() != OpKind::Write, read.key() == op.key());
+            let same_statement = || statement(other) == statement(write.0);
+            reads && (same_key && (other > write.0 || shares && same_statement()) || shares_all && same_statement())
         };
         op.kind() == OpKind::Write && ids.clone().any(rests)
+    }
+
+    /// Whether a property of levels is one of the level that is asked about, or possibly of a declared one.
+    fn is_of(&self, property: impl Fn(Level) -> bool) -> bool {
+        match self.scope {
+            Scope::Level(level) => property(level),
+            Scope::Declared => true,
+        }
     }
 
     /// The writers of ambiguous versions.
@@ -132,6 +139,10 @@ impl Still {
             return false;
         }
         let facts = Facts::new(part, self.assumptions);
+        // Without a deletion, the next writer of the row would overwrite it instead of inserting another one.
+        if facts.deletion_count() != self.deletions && self.is_of(|level| level.sees(Sees::RowConflicts)) {
+            return false;
+        }
         matches!(decide(&facts, self.scope, &self.limits), Decision::Violated(_))
     }
 }

@@ -6,8 +6,8 @@
 //! prefix.
 
 use rustc_hash::FxHashMap;
-use skew_model::Scope;
-use skew_model::level::Sees;
+use skew_model::level::{Sees, Serializable};
+use skew_model::{Level, Scope};
 
 use crate::base::Chains;
 use crate::facts::{Facts, INIT, Node, Read};
@@ -17,7 +17,11 @@ use crate::writers::Writers;
 /// Whether `order`, all nodes with the initial one first, satisfies the definition under this scope.
 pub(crate) fn order_is_valid(facts: &Facts, scope: Scope, order: &[Node]) -> bool {
     let Some(check) = Verifier::new(facts, scope, order) else { return false };
-    check.respects_sessions() && check.respects_versions() && check.respects_constraints() && check.respects_reads()
+    check.respects_sessions()
+        && check.respects_versions()
+        && check.respects_constraints()
+        && check.respects_reads()
+        && check.is_serializable_apart()
 }
 
 struct Verifier<'a> {
@@ -59,6 +63,10 @@ impl<'a> Verifier<'a> {
 
     fn place(&self, node: Node) -> u32 {
         self.place[node as usize]
+    }
+
+    fn level(&self, node: Node) -> Level {
+        self.facts.level(node, self.scope)
     }
 
     fn commit_times(&self) -> Vec<(i64, u32)> {
@@ -111,7 +119,7 @@ impl<'a> Verifier<'a> {
 
     fn respects_sessions(&self) -> bool {
         (1..self.facts.len() as Node).all(|node| {
-            let statements = self.facts.level(node, self.scope).definition().sees.contains(&Sees::StatementReads);
+            let statements = self.facts.level(node, self.scope).looks_at_statements();
             let by_statements = if statements { self.statements_began_after(node, u32::MAX) } else { 0 };
             self.session_prefix[node as usize].max(by_statements) < self.place(node)
         })
@@ -131,7 +139,7 @@ impl<'a> Verifier<'a> {
 
     fn respects_reads(&self) -> bool {
         let sees = |node: Node, wanted: Sees| {
-            let definition = self.facts.level(node, self.scope).definition();
+            let definition = self.level(node).definition();
             !definition.prefix && definition.sees.contains(&wanted)
         };
         let nodes = 1..self.facts.len() as Node;
@@ -144,7 +152,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn reads_of(&self, node: Node) -> bool {
-        let definition = self.facts.level(node, self.scope).definition();
+        let definition = self.level(node).definition();
         if !definition.committed_reads {
             return true;
         }
@@ -154,7 +162,11 @@ impl<'a> Verifier<'a> {
         }
         if definition.prefix || definition.sees.contains(&Sees::Everything) {
             let common = self.common_prefix(node);
-            let by_statement = definition.sees.contains(&Sees::StatementReads).then(|| self.statement_prefixes(node));
+            let by_statement = match self.level(node) {
+                level if level.looks_at_statements() => Some(self.statement_prefixes(node)),
+                level if level.sees(Sees::LockedReads) => Some(self.locked_prefixes(node)),
+                _ => None,
+            };
             return (0..reads.len()).all(|at| {
                 let prefix = by_statement.as_ref().map_or(0, |prefixes| prefixes[at]);
                 self.sees_last(&reads[at], prefix.max(common))
@@ -172,12 +184,22 @@ impl<'a> Verifier<'a> {
     /// How far into the order all reads of a node must see.
     fn common_prefix(&self, node: Node) -> u32 {
         let facts = self.facts;
-        let places = facts.level(node, self.scope).definition().sees.iter().map(|sees| match sees {
+        let places = self.level(node).definition().sees.iter().map(|sees| match sees {
             Sees::Everything => self.place(node) - 1,
             Sees::Reads => facts.reads(node).iter().map(|read| self.place(read.source)).max().unwrap_or(0),
             Sees::Session => self.session_prefix[node as usize],
             Sees::Conflicts => facts.writes(node).iter().map(|&key| self.previous_writer(key, node)).max().unwrap_or(0),
-            Sees::StatementReads | Sees::OwnStatementRow => 0, // differs from read to read
+            Sees::RowConflicts => {
+                let rows = facts.writes(node).iter().filter_map(|&key| {
+                    let place = self.previous_writer(key, node);
+                    (!facts.deletes(self.order[place as usize], key)).then_some(place)
+                });
+                rows.max().unwrap_or(0)
+            }
+            // These differ from read to read.
+            Sees::StatementReads | Sees::ReadsInTurn | Sees::PlainReads | Sees::LockedReads | Sees::OwnStatementRow => {
+                0
+            }
             Sees::EarlierReads | Sees::Causes | Sees::CausesAndVersions => {
                 unreachable!("no prefix level is defined by {sees:?}")
             }
@@ -189,12 +211,15 @@ impl<'a> Verifier<'a> {
     fn statement_prefixes(&self, node: Node) -> Vec<u32> {
         let (reads, first) = (self.facts.reads(node), self.facts.first_read(node));
         let statement = |at: usize| self.facts.statement(first + at as u32);
+        let in_turn = self.level(node).sees(Sees::ReadsInTurn);
         let mut prefixes = Vec::with_capacity(reads.len());
         let mut seen_before = 0;
         while prefixes.len() < reads.len() {
             let start = prefixes.len();
-            let mates = start..reads.len();
-            let end = mates.clone().find(|&at| statement(at).start != statement(start).start).unwrap_or(reads.len());
+            let mut mates = start + 1..reads.len();
+            let is_apart = |at: usize| in_turn && statement(at).writes && !statement(at).own_row;
+            let is_next = |at: usize| statement(at).start != statement(start).start || is_apart(at);
+            let end = mates.find(|&at| is_next(at)).unwrap_or(reads.len());
             let place = |at: usize| self.place(reads[at].source);
             let looked = (start..end).filter(|&at| !statement(at).own_row).map(place).max().unwrap_or(0);
             let by_time = self.statements_began_after(node, statement(start).start);
@@ -203,6 +228,49 @@ impl<'a> Verifier<'a> {
             seen_before = (start..end).map(place).max().unwrap_or(0).max(prefix);
         }
         prefixes
+    }
+
+    /// The same where reads of statements that write are locked, and all others look from one place.
+    fn locked_prefixes(&self, node: Node) -> Vec<u32> {
+        let (reads, first) = (self.facts.reads(node), self.facts.first_read(node));
+        let is_locked = |at: usize| self.facts.statement(first + at as u32).writes;
+        let plain = (0..reads.len()).filter(|&at| !is_locked(at)).map(|at| self.place(reads[at].source)).max();
+        let prefix = |at| if is_locked(at) { self.place(node) - 1 } else { plain.unwrap_or(0) };
+        (0..reads.len()).map(prefix).collect()
+    }
+
+    /// Whether dependencies among the transactions that are serializable among themselves form no cycle.
+    fn is_serializable_apart(&self) -> bool {
+        let facts = self.facts;
+        let mut apart = vec![false; facts.len()];
+        facts.serializable_apart(self.scope).for_each(|node| apart[node as usize] = true);
+        if !apart.contains(&true) {
+            return true;
+        }
+        let mut edges: Vec<(Node, Node)> = Vec::new();
+        for session in &facts.sessions {
+            let bound = |node: &&Node| apart[**node as usize] && facts.in_session(**node, self.scope);
+            let members: Vec<Node> = session.iter().filter(bound).copied().collect();
+            edges.extend(members.windows(2).map(|pair| (pair[0], pair[1])));
+        }
+        for places in &self.writers {
+            let writers: Vec<Node> = places.iter().map(|&place| self.order[place as usize]).collect();
+            let writers: Vec<Node> = writers.into_iter().filter(|&node| apart[node as usize]).collect();
+            edges.extend(writers.windows(2).map(|pair| (pair[0], pair[1])));
+        }
+        for node in (1..facts.len() as Node).filter(|&node| apart[node as usize]) {
+            for read in facts.reads(node) {
+                if apart[read.source as usize] {
+                    edges.push((read.source, node));
+                }
+                let later = self.writers[read.key as usize].iter().filter(|&&place| place > self.place(read.source));
+                let mut later = later.map(|&place| self.order[place as usize]);
+                let next = later.find(|&other| other != node && apart[other as usize]);
+                edges.extend(next.map(|next| (node, next)));
+            }
+        }
+        let preds = Predecessors::from_edges(facts.len(), &edges);
+        Causes { n: facts.len(), preds }.topological_order().is_ok()
     }
 
     fn previous_writer(&self, key: u32, node: Node) -> u32 {
@@ -318,6 +386,10 @@ impl<'a> Verifier<'a> {
                 );
             }
         }
+        // SERTOTAL: happens-before is total on them.
+        let mut marked: Vec<Node> = self.facts.serializable(self.scope, Serializable::InHappensBefore).collect();
+        marked.sort_unstable_by_key(|&node| self.place(node));
+        edges.extend(marked.windows(2).map(|pair| (pair[0], pair[1])));
         if sees == Sees::CausesAndVersions {
             for places in &self.writers {
                 edges

@@ -40,7 +40,7 @@ pub use history::{ConstraintOrder, History, Op, OpId, OpKind, SessionId, Status,
 pub use level::Level;
 pub use names::{Key, Literal, Name, Space, Value};
 pub use nearest::{did_you_mean, nearest};
-pub use sql_level::{AskedLevel, SqlLevel};
+pub use sql_level::{AskedLevel, SqlLevel, Target};
 pub use topic::Topic;
 pub use verdict::{Justification, Limit, Outcome, Scope, Verdict, Violation};
 pub use witness::{Witness, WitnessAction, WitnessSource, WitnessStep};

@@ -11,6 +11,37 @@ use std::str::FromStr;
 use crate::level::{DEFINITIONS, Level};
 use crate::nearest::did_you_mean;
 
+/// A database whose levels SQL's names mean.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Target {
+    /// PostgreSQL.
+    #[default]
+    Postgres,
+    /// MariaDB with InnoDB.
+    Mariadb,
+}
+
+impl Target {
+    /// All of them.
+    pub const ALL: [Target; 2] = [Target::Postgres, Target::Mariadb];
+
+    /// The word for it on the command line.
+    pub fn id(self) -> &'static str {
+        match self {
+            Target::Postgres => "postgres",
+            Target::Mariadb => "mariadb",
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Target::Postgres => "PostgreSQL",
+            Target::Mariadb => "MariaDB",
+        }
+    }
+}
+
 /// A level by its SQL name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs, reason = "the names say what they are")]
@@ -39,6 +70,19 @@ impl SqlLevel {
             SqlLevel::ReadCommitted => "read committed",
             SqlLevel::RepeatableRead => "repeatable read",
             SqlLevel::Serializable => "serializable",
+        }
+    }
+
+    /// What a database does at this level. PostgreSQL's READ UNCOMMITTED is its READ COMMITTED.
+    pub fn level_of(self, target: Target) -> Level {
+        match (target, self) {
+            (Target::Postgres, SqlLevel::ReadUncommitted | SqlLevel::ReadCommitted) => Level::PgRc,
+            (Target::Postgres, SqlLevel::RepeatableRead) => Level::PgRr,
+            (Target::Postgres, SqlLevel::Serializable) => Level::PgSer,
+            (Target::Mariadb, SqlLevel::ReadUncommitted) => Level::Ru,
+            (Target::Mariadb, SqlLevel::ReadCommitted) => Level::MariaRc,
+            (Target::Mariadb, SqlLevel::RepeatableRead) => Level::MariaRr,
+            (Target::Mariadb, SqlLevel::Serializable) => Level::MariaSer,
         }
     }
 

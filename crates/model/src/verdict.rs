@@ -118,6 +118,8 @@ pub enum Limit {
     },
     /// A transaction declares no level.
     NoDeclaredLevel(TxnId),
+    /// The definition asks something of the history that no engine decides at this size, in words.
+    NoEngine(&'static str),
     /// The caller gave so many seconds, and they were over.
     Time(u64),
 }
@@ -130,6 +132,7 @@ impl std::fmt::Display for Limit {
             Limit::Memory { needed, allowed } => {
                 write!(f, "it would need {} of memory and may use {}", bytes(*needed), bytes(*allowed))
             }
+            Limit::NoEngine(what) => write!(f, "no engine decides, for so many transactions, {what}"),
             Limit::Time(seconds) => write!(f, "--max-time: {seconds} s were over"),
             Limit::NoDeclaredLevel(_) => f.write_str("a transaction declares no level"),
         }

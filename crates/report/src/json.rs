@@ -97,6 +97,7 @@ fn limit_fields(report: &Report, limit: &Limit) -> Json {
             fields.push(("needed_bytes", Json::Int(i64::try_from(*needed).unwrap_or(i64::MAX))));
             fields.push(("allowed_bytes", Json::Int(i64::try_from(*allowed).unwrap_or(i64::MAX))));
         }
+        Limit::NoEngine(_) => fields.push(("kind", Json::text("no-engine"))),
         Limit::Time(seconds) => {
             fields.push(("kind", Json::text("time")));
             fields.push(("seconds", Json::Int(i64::try_from(*seconds).unwrap_or(i64::MAX))));

@@ -163,7 +163,7 @@ pub(crate) fn limit_words(report: &Report, limit: &Limit) -> String {
             )
         }
         Limit::Conflicts(_) => format!("{limit}; raise --max-conflicts"),
-        Limit::Time(_) => limit.to_string(),
+        Limit::Time(_) | Limit::NoEngine(_) => limit.to_string(),
         Limit::Memory { .. } => format!("{limit}; allow more memory, or check a part of the history"),
         Limit::NoDeclaredLevel(id) => {
             let line = history.txn(*id).line;

@@ -242,6 +242,7 @@ impl Engine {
         let conflict = || Conflict(self.conflicting_key(txn));
         match sight {
             Sight::Everything if read_only && lower >= upper => return Err(conflict()),
+            Sight::Everything if in_the_middle && self.serializable.by_clocks => return Err(conflict()),
             Sight::Prefix { .. } if !self.fits(sight, lower, upper) => return Err(conflict()),
             Sight::StatementPrefix if !self.rows_are_last(txn) => return Err(conflict()),
             Sight::CausesAndVersions if !self.sees_what_it_read(txn) => return Err(conflict()),
@@ -257,6 +258,9 @@ impl Engine {
             },
             _ => positions.append(),
         };
+        if sight == Sight::Everything {
+            self.serialize(txn, in_the_middle);
+        }
         self.remember_looks(txn, if sight == Sight::Everything { position } else { lower });
         Ok(position)
     }

@@ -175,6 +175,19 @@ pub(crate) struct Engine {
     /// Whose constraints have looked at the last version of a key, the last transaction of each session: whoever writes
     /// the key next commits after them.
     pub(crate) lookers: FxHashMap<u32, Vec<Txn>>,
+    pub(crate) serializable: Serialized,
+}
+
+/// What happens-before between serializable transactions rests on (SERTOTAL, Bernardi and Gotsman 2016): it is total, so
+/// that a transaction of a causal level which sees one of them sees the earlier ones, too.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Serialized {
+    /// The last one that has committed.
+    last: Option<Txn>,
+    /// Some have places before others that had committed already, so their clocks do not tell all that is before them.
+    out_of_order: bool,
+    /// Transactions of causal levels have begun: from now on every place is after the last one.
+    pub(crate) by_clocks: bool,
 }
 
 impl Engine {
@@ -200,6 +213,7 @@ impl Engine {
             forgotten_position: Position::FIRST,
             open: Vec::new(),
             commits: 1,
+            serializable: Serialized::default(),
             recent: VecDeque::new(),
             looks: 0,
             held_until: FxHashMap::default(),
@@ -280,8 +294,13 @@ impl Engine {
         if sight.needs_closed_order() {
             self.close_order();
         }
-        let sees_all = std::mem::take(&mut self.sessions[session as usize].sees_all_next);
-        let timed = self.recency == Recency::Commit || level == Level::Sser || sees_all;
+        let mut sees_all = std::mem::take(&mut self.sessions[session as usize].sees_all_next);
+        if matches!(sight, Sight::Causes | Sight::CausesAndVersions) {
+            self.serializable.by_clocks = true;
+            // A transaction that sees everything sees all earlier ones of each.
+            sees_all |= self.serializable.out_of_order;
+        }
+        let timed = self.recency == Recency::Commit || level.is_strict() || sees_all;
         let txn = self.base + self.txns.len() as u32;
         let seen = self.first_seen(session, timed);
         let asks = matches!(sight, Sight::Nothing | Sight::EarlierSources | Sight::SessionAndSources);
@@ -352,6 +371,15 @@ impl Engine {
                 clocks.row_mut(to)[session] = number;
             }
         }
+    }
+
+    /// A serializable transaction commits at a place that is the last one, or is not.
+    pub(crate) fn serialize(&mut self, txn: Txn, out_of_order: bool) {
+        if let Some(last) = self.serializable.last.filter(|&last| last >= self.base) {
+            self.add_cause(last, txn);
+        }
+        self.serializable.last = Some(txn);
+        self.serializable.out_of_order |= out_of_order;
     }
 
     /// The transaction's session and number in it.

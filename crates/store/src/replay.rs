@@ -114,7 +114,7 @@ impl Recording {
         if version != VERSION {
             return fail(format!("it starts with `{version}`, and this version of Skew writes `{VERSION}`"));
         }
-        let Some(level) = Level::ALL.into_iter().find(|known| known.id() == level) else {
+        let Some(level) = Level::all().find(|known| known.id() == level) else {
             return fail(format!("`{level}` is not the id of a level"));
         };
         let Some(recency) = [Recency::None, Recency::Commit].into_iter().find(|&known| word(known) == recency) else {

@@ -54,6 +54,10 @@ impl Sight {
         if !definition.sessions {
             return None;
         }
+        // Statements that look at rows one after the other, or lock what they read, are for a store with MariaDB's locks.
+        if sees(Sees::ReadsInTurn) || sees(Sees::LockedReads) {
+            return None;
+        }
         if sees(Sees::Everything) {
             return Some(Sight::Everything);
         }
@@ -61,7 +65,8 @@ impl Sight {
             return Some(Sight::StatementPrefix);
         }
         if definition.prefix {
-            let conflicts = if sees(Sees::Conflicts) { Conflicts::Refused } else { Conflicts::Allowed };
+            let refuses = sees(Sees::Conflicts) || sees(Sees::RowConflicts);
+            let conflicts = if refuses { Conflicts::Refused } else { Conflicts::Allowed };
             return Some(Sight::Prefix { conflicts });
         }
         if sees(Sees::CausesAndVersions) {

@@ -143,7 +143,7 @@ impl<V: Clone> Store<V> {
         if self.engine.sessions[session.0 as usize].open.is_some() {
             return Err(Error::StillOpen { session: self.session_name(session).to_owned() });
         }
-        if level == Level::Sser {
+        if level.is_strict() {
             self.times = Times::Told;
         }
         self.now += 1;

@@ -6,8 +6,7 @@ use skew_model::{Anomaly, FindingKind, History, Level, Limit, Outcome, Scope, hi
 /// The strongest levels that hold, in words.
 fn strongest(history: &History) -> String {
     let checker = Checker::new(history, Options::default());
-    let held: Vec<Level> = Level::ALL
-        .into_iter()
+    let held: Vec<Level> = Level::ladder()
         .filter(|&level| level != Level::Sser && checker.holds(Scope::Level(level)) == Some(true))
         .collect();
     let maximal = held.iter().filter(|level| !held.iter().any(|other| other != *level && other.implies(**level)));

@@ -8,7 +8,7 @@ use crate::generate;
 
 fn levels(history: &History) -> Vec<Option<bool>> {
     let checker = Checker::new(history, Options::default());
-    Level::ALL.into_iter().map(|level| checker.holds(Scope::Level(level))).collect()
+    Level::all().map(|level| checker.holds(Scope::Level(level))).collect()
 }
 
 proptest! {
@@ -18,8 +18,8 @@ proptest! {
     fn a_stronger_level_implies_a_weaker_one(seed in any::<u64>()) {
         let history = generate::history(seed, 8);
         let verdicts = levels(&history);
-        for strong in Level::ALL {
-            for weak in Level::ALL.into_iter().filter(|weak| strong.implies(*weak)) {
+        for strong in Level::all() {
+            for weak in Level::all().filter(|weak| strong.implies(*weak)) {
                 let both = (verdicts[strong as usize], verdicts[weak as usize]);
                 prop_assert_ne!(both, (Some(true), Some(false)), "{} holds but not {}\n{}", strong, weak, history);
             }
@@ -43,7 +43,7 @@ proptest! {
     #[test]
     fn shrinking_keeps_the_verdict_and_the_anomaly(seed in any::<u64>()) {
         let history = generate::history(seed, 8);
-        for level in Level::ALL {
+        for level in Level::all() {
             let verdict = Checker::new(&history, Options::default()).check(Scope::Level(level));
             let Outcome::Violated(violation) = verdict.outcome else { continue };
             let again = Checker::new(&violation.history, Options::default()).check(Scope::Level(level));

@@ -165,7 +165,7 @@ fn verdicts(arguments: &Arguments, input: &Input, progress: &Progress) -> Vec<Ve
     std::thread::spawn(move || answer.send(all_verdicts(&levels, &history, options, |_| ())));
     let answered = (seconds > 0).then(|| answered.recv_timeout(Duration::from_secs(seconds)).ok()).flatten();
     answered.unwrap_or_else(|| {
-        let ladder = || Level::ALL.into_iter().rev().map(Scope::Level).collect();
+        let ladder = || Level::ladder().rev().map(Scope::Level).collect();
         let scopes: Vec<Scope> = match arguments.levels.is_empty() {
             true if is_declared(&input.history) => vec![Scope::Declared],
             true => ladder(),

@@ -118,7 +118,7 @@ fn words(command: &str) -> Vec<&str> {
 
 /// Which levels allow the smallest history of each anomaly.
 fn matrix() -> String {
-    let levels: Vec<Level> = Level::ALL.into_iter().filter(|&level| level != Level::Sser).collect();
+    let levels: Vec<Level> = Level::all().filter(|&level| level != Level::Sser).collect();
     let mut table = String::from("| anomaly |");
     for level in &levels {
         let _ = write!(table, " {level} |");

@@ -186,7 +186,7 @@ const RANDOM_RUNS: u64 = 200;
 /// Whether transactions of the run have to be told apart by more than whom they read from: where they overlap within
 /// one task, see what is not committed, or bring real time along.
 fn needs_counting(run: &Run) -> bool {
-    run.overlaps() || run.has_level(|level| matches!(level, Level::Ru | Level::Sser))
+    run.overlaps() || run.has_level(|level| level == Level::Ru || level.is_strict())
 }
 
 /// A program that is explored.

@@ -56,7 +56,7 @@ fn print_and_parse_are_inverse() {
         let mut picks: Vec<u32> = (0..dice.below(40)).map(|_| dice.below(limit) as u32).collect();
         picks.push(1);
         let recording = Recording {
-            level: Level::ALL[dice.below(Level::ALL.len())],
+            level: Level::all().nth(dice.below(Level::all().len())).expect("a level"),
             recency: if round % 2 == 0 { Recency::None } else { Recency::Commit },
             interleaving: if round % 3 == 0 { Interleaving::Operations } else { Interleaving::Transactions },
             made: [Made::Drawn, Made::Listed][dice.below(2)],
