@@ -446,6 +446,7 @@ impl Walk<'_> {
             changed: None,
             scanned: None,
             begun,
+            stable: self.stable,
         }
     }
 }

@@ -54,6 +54,8 @@ pub(super) struct Look<'a> {
     pub(super) scanned: Option<usize>,
     /// How many values there were before the statement.
     pub(super) begun: usize,
+    /// Whether all looks of the transaction are at one state: what a statement locks it does not find changed.
+    pub(super) stable: bool,
 }
 
 impl<'a> Look<'a> {
@@ -81,6 +83,7 @@ impl<'a> Look<'a> {
             changed: None,
             scanned: None,
             begun,
+            stable: true,
         }
     }
 }
@@ -234,6 +237,7 @@ impl Look<'_> {
 
     fn scan(&mut self, scan: &ir::Scan, around: Option<&Around<'_>>) -> Vec<Slot> {
         let access = self.access(scan.table, AccessKind::Select);
+        self.state.accesses[access].again = scan.seeks;
         self.state.accesses[access].reads.insert(Cell::Existence);
         if let Range::Index { index, equal, from, to } = &scan.access {
             let columns = self.index_columns(*index);
@@ -333,12 +337,17 @@ impl Look<'_> {
         }
     }
 
-    /// Whether a value is one in the whole statement, and not one of each of several rows that it looks at.
+    /// Whether a value is one in the whole statement: not one of each of several rows that it looks at, nor one of a row that
+    /// it looks at again under the lock. What is looked up by such a value, in a subquery or a join, is looked up by the
+    /// value before the lock, too.
     fn is_one_value(&self, value: TermId) -> bool {
         match *self.state.kind(value) {
             TermKind::Read { access, .. } => {
                 let row = &self.state.accesses[access];
-                row.number != self.state.statements || self.is_single(access) || row.extreme.is_some()
+                let looks_twice = row.again && !self.stable;
+                row.number != self.state.statements
+                    || self.is_single(access) && !looks_twice
+                    || row.extreme.is_some()
             }
             TermKind::Plus(base, _) | TermKind::Times(base, _) => self.is_one_value(base),
             TermKind::Sum(one, other) | TermKind::Difference(one, other) => {

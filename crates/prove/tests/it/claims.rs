@@ -166,6 +166,25 @@ fn an_update_does_not_read_the_unique_column_that_it_sets() {
     }
 }
 
+/// At `mvrc` a statement that changes a row has looked at it before it had the lock, and evaluated its subquery for what the
+/// row was then.
+#[test]
+fn a_subquery_is_evaluated_for_the_row_before_the_lock_too() {
+    let text = "CREATE TABLE a (id int PRIMARY KEY, v int); INSERT INTO a VALUES (2, 0);
+        CREATE TABLE b (i int, j int, PRIMARY KEY (i, j)); INSERT INTO b VALUES (2, 1);
+        CREATE PROCEDURE f() LANGUAGE plpgsql AS $$ BEGIN UPDATE a SET v = v + 1 WHERE id = 2; END $$;
+        CREATE PROCEDURE g() LANGUAGE plpgsql AS $$ BEGIN
+          DELETE FROM a WHERE id = 2 AND NOT EXISTS (SELECT 1 FROM b WHERE b.i = a.v); END $$;";
+    let (database, app) = load(text);
+    let claims = Claims::of(&database, &app);
+    let call = |name: &str, call: &str| (name.to_owned(), vec![call.to_owned()]);
+    let client = Client { sessions: vec![call("s", "f()"), call("t", "g()")] };
+    let mut counted = Counted::default();
+    let executions = executions::explored(&database, &app, &client, Level::Mvrc, 100);
+    claims.compare(Level::Mvrc, &executions, &mut counted).unwrap_or_else(|reason| panic!("{reason}"));
+    assert!(counted.explained > 0, "{counted:?}");
+}
+
 /// A way to make a claim wrong.
 type Mutation = (&'static str, fn(&mut Summary) -> usize);
 
