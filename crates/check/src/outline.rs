@@ -116,9 +116,8 @@ impl Outline {
             let meets = |other: usize| other != at && self.txns[other].writes & txn.writes != 0;
             conflicts[at] = (0..self.txns.len()).filter(|&other| meets(other)).fold(0, |set, other| set | one(other));
         }
-        let is_marked = |at: &usize| {
-            self.txns[*at].level_under(scope).definition().serializable == Serializable::InHappensBefore
-        };
+        let is_marked =
+            |at: &usize| self.txns[*at].level_under(scope).definition().serializable == Serializable::InHappensBefore;
         let marked = (0..self.txns.len()).filter(is_marked).fold(0, |set, at| set | one(at));
         let mut search = Search {
             outline: self,

@@ -345,9 +345,7 @@ impl Look<'_> {
             TermKind::Read { access, .. } => {
                 let row = &self.state.accesses[access];
                 let looks_twice = row.again && !self.stable;
-                row.number != self.state.statements
-                    || self.is_single(access) && !looks_twice
-                    || row.extreme.is_some()
+                row.number != self.state.statements || self.is_single(access) && !looks_twice || row.extreme.is_some()
             }
             TermKind::Plus(base, _) | TermKind::Times(base, _) => self.is_one_value(base),
             TermKind::Sum(one, other) | TermKind::Difference(one, other) => {

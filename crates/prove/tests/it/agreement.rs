@@ -12,7 +12,7 @@
 //! `SKEW_SUSPECTS=1` they look for what is suspected, too, and with `SKEW_SUSPECTS=0` they never do. With `SKEW_SOLVER=1` the
 //! solver is asked where the graph suspects. `SKEW_KIND=dense` makes applications whose programs meet at every turn,
 //! `SKEW_KIND=mixed` lets programs ask for levels of their own, and `SKEW_KIND=calls` puts their statements into functions and
-//! triggers.
+//! triggers; `SKEW_KIND=constrained` makes tables with constraints across rows and columns.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -31,6 +31,7 @@ use skew_sql::explore::{Client, Watch, run};
 use skew_sql::session::Database;
 use skew_sql::session::guide::{Guide, Seeing};
 
+use crate::constrained::constrained;
 use crate::generate::{Generated, calling, dense, generate, limited, with_levels};
 use crate::load;
 
@@ -132,6 +133,7 @@ fn what_is_robust_stays_serializable_when_it_is_explored() {
         Ok("limited") => limited,
         Ok("mixed") => with_levels,
         Ok("calls") => calling,
+        Ok("constrained") => constrained,
         _ => generate,
     };
     agree(range, make, effort, asked.is_some_and(|asked| asked.end - asked.start == 1));
@@ -145,6 +147,11 @@ fn so_do_programs_that_meet_at_every_turn() {
 #[test]
 fn so_do_programs_whose_statements_stand_in_functions() {
     agree(0..30, calling, QUICK, false);
+}
+
+#[test]
+fn so_do_programs_that_meet_through_constraints() {
+    agree(0..60, constrained, QUICK, false);
 }
 
 #[test]

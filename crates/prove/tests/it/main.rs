@@ -4,6 +4,7 @@ mod agreement;
 mod certificates;
 mod claims;
 mod confirm;
+mod constrained;
 mod executions;
 mod generate;
 mod lookups;
