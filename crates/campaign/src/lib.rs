@@ -36,7 +36,7 @@ mod trouble;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use skew_model::campaign::{
@@ -137,6 +137,7 @@ pub fn run(plan: &Plan, stop: &AtomicBool, watch: &(dyn Fn(Event<'_>) + Sync)) -
         ..Campaign::default()
     };
     let (lines, predictions) = baseline(plan, stop, watch)?;
+    let predictions = Mutex::new(predictions);
     campaign.baseline = lines;
     let next = AtomicU64::new(1);
     let mut outcome = all_runs(plan, &predictions, (&next, true), All::default(), stop, watch)?;
@@ -242,7 +243,7 @@ const MAX_KEPT: usize = 200;
 /// Makes the runs from the next one on; all of them, or until one has failed.
 fn all_runs(
     plan: &Plan,
-    predictions: &Predictions,
+    predictions: &Mutex<Predictions>,
     (next, until_failure): (&AtomicU64, bool),
     so_far: All,
     stop: &AtomicBool,
@@ -268,7 +269,8 @@ fn all_runs(
                             continue;
                         }
                         let mut setup = arena::by_chance(seed_of(plan, number));
-                        setup.directions = predictions.of_run(number, vain.load(Ordering::SeqCst));
+                        let directions = predict(predictions).of_run(number, vain.load(Ordering::SeqCst));
+                        setup.directions = directions.clone();
                         let ran = one(plan, &mut arena, setup, number, stop)?;
                         if ran.is_interrupted {
                             break;
@@ -277,6 +279,9 @@ fn all_runs(
                         watch(Event::Run(&ran.line));
                         let failed = !ran.line.outcome.passed();
                         let seen = arena.seen();
+                        if !failed {
+                            predict(predictions).learn(&seen, &directions);
+                        }
                         if failed && until_failure {
                             is_over.store(true, Ordering::SeqCst);
                         }
@@ -296,6 +301,11 @@ fn all_runs(
         Some(trouble) => Err(trouble),
         None => Ok(all),
     }
+}
+
+/// What the next runs try; threads that make runs share it.
+fn predict(predictions: &Mutex<Predictions>) -> MutexGuard<'_, Predictions> {
+    predictions.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl All {

@@ -7,6 +7,7 @@
 //! - [`directed`]: which transaction is held after a read until others have overwritten what it read
 //! - [`rewrites`]: statements that are changed on their way to the database, to try a change
 //! - [`scheduler`]: whose statement goes next while several clients are at work
+//! - [`shape`]: statements without their values
 //! - [`listen`]: sockets, one thread a connection, the end
 //! - [`postgres`]: the PostgreSQL wire
 //!
@@ -20,6 +21,7 @@ pub mod postgres;
 pub mod rewrites;
 pub mod scheduler;
 pub mod settings;
+pub mod shape;
 pub mod tls;
 
 mod hangup;

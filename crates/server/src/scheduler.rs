@@ -332,7 +332,7 @@ impl Member {
             if state.place(self.id).activity == Activity::Held && left.is_zero() {
                 // In a rerun the gate waits as long as anything goes on.
                 let waits = state.strategy == Strategy::Replay || state.must_wait(self.id);
-                let is_directed = state.directed.holds(self.id);
+                let is_directed = state.directed.is_active();
                 let patient = state.progress + if is_directed { DIRECTED_PATIENCE } else { PATIENCE };
                 if waits && patient > Instant::now() {
                     late = patient;
@@ -487,7 +487,9 @@ impl State {
     fn must_wait(&self, id: u64) -> bool {
         let Some(place) = self.members.get(&id) else { return false };
         // The commit of a read that is a transaction of its own belongs to the read.
-        if self.directed.holds(id) && !place.text.is_empty() {
+        if !place.text.is_empty()
+            && (self.directed.holds(id) || self.comes_second(id, place) || self.gives_way(id, place))
+        {
             return true;
         }
         if self.forced.is_empty() {
@@ -500,6 +502,24 @@ impl State {
             Some(statement) => self.answered.get(&forced.until).is_some_and(|answered| *answered > statement),
         };
         self.forced.iter().any(|one| one.waits == txn && place.statement >= one.from && !is_over(one))
+    }
+
+    /// Whether a statement waits until the transaction that is to be held has come to the place where it is held.
+    fn gives_way(&self, id: u64, place: &Place) -> bool {
+        let is_coming = |awaited: &u64| {
+            let activity = self.members.get(awaited).map(|place| place.activity);
+            *awaited != id && matches!(activity, Some(Activity::Held | Activity::Running | Activity::Thinking(_)))
+        };
+        self.directed.awaited().filter(is_coming).is_some() && self.directed.concerns(&place.text)
+    }
+
+    /// Whether a transaction waits for a writer that is at work, as the directions want it.
+    fn comes_second(&self, id: u64, place: &Place) -> bool {
+        let is_writer = |(&other, at_work): (&u64, &Place)| {
+            let is_open = !at_work.is_at_rest() && other != id && !self.directed.holds(other);
+            is_open && self.directed.is_writer(at_work.txn(other), &at_work.text)
+        };
+        self.directed.comes_second(id, place.txn(id), &place.text) && self.members.iter().any(is_writer)
     }
 
     /// The connections at the gate that are allowed to go.

@@ -10,10 +10,14 @@ fn programs() -> PathBuf {
     root().join("crates/server/tests/clients/closing")
 }
 
+/// Where `install.sh` installs.
+fn clients() -> PathBuf {
+    std::env::var_os("SKEW_CLIENTS").map_or_else(|| root().join("target/clients"), PathBuf::from)
+}
+
 /// Something that `install.sh` has installed.
 fn installed(path: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("SKEW_CLIENTS").map_or_else(|| root().join("target/clients"), PathBuf::from);
-    let path = folder.join(path);
+    let path = clients().join(path);
     let what = format!("{} (crates/server/tests/clients/install.sh gets it)", path.display());
     skew_testing::available(&what, path.exists()).then_some(path)
 }
@@ -56,7 +60,11 @@ fn every_node_driver_closes() {
 
 #[test]
 fn every_go_driver_closes() {
-    let Some(program) = installed("closing-go") else { return };
+    // Not every machine that runs these tests has Go.
+    let program = clients().join("closing-go");
+    if !program.exists() {
+        return skew_testing::skip("no Go drivers");
+    }
     for kind in ["pgx_pool", "lib_pq", "pgx_stdlib"] {
         ends(&[&program], kind);
     }
