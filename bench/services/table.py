@@ -64,7 +64,7 @@ def cause_is_right(first, truth):
 def advice_is_right(first, truth):
     """Every change that is advised would do, and there is one."""
     def is_right(fix):
-        matches = lambda patterns: any(re.search(pattern, fix, re.IGNORECASE) for pattern in patterns)
+        matches = lambda patterns: any(re.search(pattern, fix, re.IGNORECASE | re.DOTALL) for pattern in patterns)
         return matches(truth["right"]) and not matches(truth["wrong"])
     fixes = first.get("fixes", [])
     return bool(fixes) and all(is_right(fix) for fix in fixes)

@@ -3,8 +3,10 @@ const { variant, sql, main } = require('./service-postgresjs');
 
 const book = (guest, from, to) => sql.begin(async (sql) => {
   if (variant === 'right') await sql`SELECT id FROM room WHERE id = 1 FOR UPDATE`;
-  if (variant === 'wrong') await sql`SELECT id FROM booking WHERE room = 1 FOR UPDATE`; // what is there is no obstacle
-  const taken = await sql`SELECT guest FROM booking WHERE room = 1 AND from_hour < ${to} AND to_hour > ${from}`;
+  // The wrong fix locks bookings that overlap: there are none yet.
+  const taken = variant === 'wrong'
+    ? await sql`SELECT guest FROM booking WHERE room = 1 AND from_hour < ${to} AND to_hour > ${from} FOR UPDATE`
+    : await sql`SELECT guest FROM booking WHERE room = 1 AND from_hour < ${to} AND to_hour > ${from}`;
   if (taken.length > 0) return;
   await sql`INSERT INTO booking (room, guest, from_hour, to_hour) VALUES (1, ${guest}, ${from}, ${to})`;
 });
