@@ -689,6 +689,7 @@ impl Activity {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::directed::{Holder, Point, Wait};
     use std::sync::mpsc;
 
     const LONG: Duration = Duration::from_secs(60);
@@ -870,6 +871,40 @@ mod tests {
         transaction(scheduler.join(), 2).join().expect("no panic");
         let turns = scheduler.turns();
         assert_eq!((turns.order, turns.broken), (vec![0, 0], 1));
+    }
+
+    /// Two clients at the gate; the run is to hold the second one after its read.
+    fn directed_at_the_gate(texts: [&str; 2], ends: u32) -> State {
+        let mut state = state(&[Activity::Held, Activity::Held], Strategy::Random);
+        let point = Point { text: "read ?".to_owned(), occurrence: 0 };
+        let waits = vec![Wait { point, holder: Holder::Member(1), ends }];
+        let (reads, writes) = (vec!["read ?".to_owned()], vec!["write ?".to_owned()]);
+        state.directed = Directed::new(Directions { waits, reads, writes });
+        for (id, text) in (0..).zip(texts) {
+            (state.place(id).text, state.place(id).begun) = (Arc::from(text), 1);
+        }
+        state
+    }
+
+    #[test]
+    fn the_client_that_is_to_be_held_reads_first_and_then_waits() {
+        let mut state = directed_at_the_gate(["write 7", "read 7"], 1);
+        assert_eq!(state.ready(), [1], "the writer gives way");
+        state.goes(1);
+        state.place(1).activity = Activity::Held;
+        state.place(1).text = Arc::from("write 8");
+        assert_eq!(state.ready(), [0], "the reader waits until the writer has ended");
+        state.goes(0);
+        state.directed.ended(TxnPlace { member: 0, txn: 0 });
+        assert_eq!(state.ready(), [1]);
+    }
+
+    #[test]
+    fn nothing_gives_way_to_a_client_that_is_at_rest_or_to_other_statements() {
+        assert_eq!(directed_at_the_gate(["look 7", "read 7"], 1).ready(), [0, 1]);
+        let mut state = directed_at_the_gate(["write 7", "read 7"], 1);
+        state.place(1).activity = Activity::Idle;
+        assert_eq!(state.ready(), [0]);
     }
 
     #[test]
