@@ -2,6 +2,8 @@
 //! without running them.
 //!
 //! In reading order:
+//! - [`ir`]: the language of analyses: programs as trees of blocks of accesses, and what they mean
+//! - [`lower`]: from PL/pgSQL and the schema to that language
 //! - [`summary`]: what each way through a procedure reads and writes
 //! - [`graph`]: dependencies between ways, and the cycles that a level allows
 //! - [`robust`]: whether every run is serializable at a level
@@ -12,6 +14,8 @@
 pub mod certificate;
 pub mod confirm;
 pub mod graph;
+pub mod ir;
+pub mod lower;
 pub mod robust;
 pub mod smt;
 pub mod summary;

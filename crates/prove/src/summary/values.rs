@@ -379,7 +379,7 @@ pub(super) fn keeps_values_apart(from: &Expr, to: &Expr) -> bool {
 }
 
 /// Whether a value is the same as one of another type.
-pub(super) fn keeps_values(from: Typed, to: Typed) -> bool {
+pub(crate) fn keeps_values(from: Typed, to: Typed) -> bool {
     let whole = is_integer(from.ty) && (is_integer(to.ty) || (to.ty == Type::NUMERIC && has_whole_numbers(to)));
     let same = from.ty == to.ty || (is_text(from.ty) && is_text(to.ty));
     whole || (same && (to.modifier == -1 || to.modifier == from.modifier))
@@ -399,7 +399,7 @@ fn is_text(ty: Type) -> bool {
 }
 
 /// Whether values of a type are compared as a whole, and comparing what is not NULL never gives NULL.
-pub(super) fn has_an_order(ty: Type) -> bool {
+pub(crate) fn has_an_order(ty: Type) -> bool {
     let others = [Type::NUMERIC, Type::BOOL, Type::BPCHAR, Type::DATE, Type::TIME, Type::TIMESTAMP, Type::TIMESTAMPTZ];
     is_integer(ty) || is_text(ty) || others.contains(&ty) || [Type::UUID, Type::FLOAT8, Type::FLOAT4].contains(&ty)
 }

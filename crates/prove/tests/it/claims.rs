@@ -85,7 +85,7 @@ fn generated(make: fn(u64) -> Generated, seeds: std::ops::Range<u64>, each: usiz
 }
 
 /// How many applications, and executions of each.
-fn effort() -> (std::ops::Range<u64>, usize) {
+pub fn effort() -> (std::ops::Range<u64>, usize) {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<usize>().expect("a number"));
     let most = number("SKEW_RANDOM").unwrap_or(1_500);
     let seeds = std::env::var("SKEW_SEEDS").ok().map(|text| {
@@ -104,34 +104,43 @@ fn no_random_execution_contradicts_a_summary() {
     assert!(wrong.is_empty(), "{} applications\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
-/// Clients of the calls that come with an example: one after the other, and beside each other.
-#[test]
-fn no_execution_of_an_example_contradicts_its_summary() {
+/// The example applications with the calls that come with them.
+pub fn calls_of_examples() -> Vec<(String, String, Vec<String>)> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/apps/calls");
-    let mut all: BTreeMap<String, Counted> = BTreeMap::new();
-    let mut wrong: Vec<String> = Vec::new();
-    'examples: for file in std::fs::read_dir(folder).expect("the examples are there") {
+    let files = std::fs::read_dir(folder).expect("the examples are there");
+    let each = files.map(|file| {
         let path = file.expect("it is there").path();
         let text = std::fs::read_to_string(&path).expect("it is text");
         let name = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
-        let calls: Vec<String> = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("CALL "))
-            .map(|call| call.trim_end_matches(';').to_owned())
-            .collect();
-        if calls.is_empty() {
-            continue;
-        }
-        let (database, app) = load(&example(&format!("{name}.sql")));
+        let calls = text.lines().filter_map(|line| line.strip_prefix("CALL "));
+        let calls = calls.map(|call| call.trim_end_matches(';').to_owned()).collect();
+        (name.clone(), example(&format!("{name}.sql")), calls)
+    });
+    let mut all: Vec<_> = each.filter(|(_, _, calls): &(_, _, Vec<String>)| !calls.is_empty()).collect();
+    all.sort();
+    all
+}
+
+/// Three sessions with one or two of these calls.
+pub fn some_of(calls: &[String], dice: &mut Dice) -> Client {
+    let sessions = ["s", "t", "u"]
+        .map(|name| (name.to_owned(), (0..1 + dice.roll(2)).map(|_| calls[dice.roll(calls.len())].clone()).collect()));
+    Client { sessions: sessions.to_vec() }
+}
+
+/// Clients of the calls that come with an example: one after the other, and beside each other.
+#[test]
+fn no_execution_of_an_example_contradicts_its_summary() {
+    let mut all: BTreeMap<String, Counted> = BTreeMap::new();
+    let mut wrong: Vec<String> = Vec::new();
+    'examples: for (name, text, calls) in calls_of_examples() {
+        let (database, app) = load(&text);
         let claims = Claims::of(&database, &app);
         let mut counted = Counted::default();
         let mut dice = Dice(7);
         for (at, level) in LEVELS.into_iter().enumerate() {
             for round in 0..4 {
-                let sessions = ["s", "t", "u"].map(|name| {
-                    (name.to_owned(), (0..1 + dice.roll(2)).map(|_| calls[dice.roll(calls.len())].clone()).collect())
-                });
-                let client = Client { sessions: sessions.to_vec() };
+                let client = some_of(&calls, &mut dice);
                 let seed = (at * 100 + round) as u64;
                 let mut executions = executions::random(&database, &app, &client, level, seed);
                 if round == 0 {

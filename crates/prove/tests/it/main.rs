@@ -7,6 +7,9 @@ mod confirm;
 mod constrained;
 mod executions;
 mod generate;
+mod ir_claims;
+mod ir_frames;
+mod ir_oracle;
 mod lookups;
 mod models;
 mod on_postgres;
@@ -19,6 +22,7 @@ mod summary_oracle;
 mod suspected;
 mod templates;
 mod unsure;
+mod values;
 mod verdicts;
 
 use skew_sql::app::App;

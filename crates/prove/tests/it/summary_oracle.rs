@@ -23,6 +23,7 @@ use skew_prove::summary::{
 };
 
 use crate::executions::{Execution, shown};
+use crate::values::{is_same, number, order};
 
 /// So many steps a path is tried for.
 const MAX_STEPS: usize = 50_000;
@@ -393,7 +394,7 @@ impl<'a> Matcher<'a> {
         }
         let both = |one: TermId, other: TermId, made: &dyn Fn(i128, i128) -> i128| {
             let (one, other) = (self.value(one, values)?, self.value(other, values)?);
-            let (Some(one), Some(other)) = (one.number()?, other.number()?) else { return Some(Recorded::Null) };
+            let (Some(one), Some(other)) = (number(&one)?, number(&other)?) else { return Some(Recorded::Null) };
             Some(Recorded::Value(made(one, other).to_string()))
         };
         match self.path.terms[term].kind {
@@ -522,45 +523,6 @@ impl<'a> Matcher<'a> {
             IndexKeyKind::Expr(_) => None,
         });
         columns.collect()
-    }
-}
-
-/// Values that can be counted with: `None` within is NULL, `None` is anything that is no whole number.
-trait Number {
-    fn number(&self) -> Option<Option<i128>>;
-}
-
-impl Number for Recorded {
-    fn number(&self) -> Option<Option<i128>> {
-        match self {
-            Recorded::Null => Some(None),
-            Recorded::Value(text) => text.parse().ok().map(Some),
-        }
-    }
-}
-
-/// Whether two texts are the same value: numbers can be written in several ways.
-fn is_same(one: &Recorded, other: &Recorded) -> bool {
-    one == other || matches!(order(one, other), Some(std::cmp::Ordering::Equal))
-}
-
-fn order(one: &Recorded, other: &Recorded) -> Option<std::cmp::Ordering> {
-    let (Recorded::Value(one), Recorded::Value(other)) = (one, other) else { return None };
-    if let (Ok(one), Ok(other)) = (one.parse::<i128>(), other.parse::<i128>()) {
-        return Some(one.cmp(&other));
-    }
-    if let (Ok(one), Ok(other)) = (one.parse::<f64>(), other.parse::<f64>()) {
-        return one.partial_cmp(&other);
-    }
-    let truth = |text: &str| match text {
-        "t" | "true" => Some(true),
-        "f" | "false" => Some(false),
-        _ => None,
-    };
-    match truth(one).zip(truth(other)) {
-        Some((one, other)) => Some(one.cmp(&other)),
-        // Texts of a fixed length are equal whatever spaces end them.
-        None => Some(one.trim_end_matches(' ').cmp(other.trim_end_matches(' '))),
     }
 }
 
