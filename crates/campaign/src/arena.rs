@@ -203,7 +203,10 @@ pub fn again(
     let replay = |seen: &Seen| {
         let stale = seen.recording.stale.iter().filter(|stale| keeps(&seen.database, stale)).copied().collect();
         let forced = forced.iter().filter(|(name, _)| *name == seen.database).map(|(_, forced)| *forced).collect();
-        (seen.database.clone(), Replay { turns: seen.turns.order.clone(), stale, forced })
+        (
+            seen.database.clone(),
+            Replay { turns: seen.turns.order.clone(), members: seen.turns.members.clone(), stale, forced, delay: None },
+        )
     };
     RunSetup { replay: Some(seen.iter().map(replay).collect()), ..by_chance(seed) }
 }

@@ -21,7 +21,7 @@ use crate::cells::{NOTHING, is_row};
 use crate::evidence::{Cause, ForcedIn, Kept};
 use crate::explain;
 use crate::repeats::{Again, Repeats};
-use crate::split::{self, SplitRace};
+use crate::split::{self, Barrier, Flow, SplitRace};
 use crate::trace::{Pair, Trace};
 
 /// Reruns in which nothing that the failure needs overlaps: all have to pass.
@@ -99,18 +99,32 @@ pub(crate) struct FoundSplit {
 pub(crate) fn find_split(repeats: &mut Repeats<'_>, last: &Again, keeps: &Kept) -> Result<Option<FoundSplit>, Trouble> {
     let mut search = Search { repeats, order: &last.seen, keeps, pairs: &[] };
     for (at, seen) in last.seen.iter().enumerate() {
-        for race in split::find(seen).into_iter().take(MAX_SPLITS) {
-            let forced = vec![(seen.database.clone(), race.forced())];
+        let own = split::find(seen).into_iter().take(MAX_SPLITS);
+        let pooled = split::find_pooled(seen).into_iter().take(MAX_SPLITS);
+        for mut race in own.chain(pooled) {
+            let (mut forced, mut delay) = (Vec::new(), None);
+            match race.barrier(seen) {
+                Some(Barrier::Forced(wait)) => forced.push((seen.database.clone(), wait)),
+                Some(Barrier::Delay(wait)) => delay = Some((seen.database.clone(), wait)),
+                None => continue,
+            }
             let mut experiment = Experiment { pairs: 1, needed: 1, ..Experiment::default() };
             let mut serial = Vec::new();
             while experiment.serial_runs < SERIAL_RUNS && experiment.serial_passed == experiment.serial_runs {
                 experiment.serial_runs += 1;
-                if let Rerun::Passed(again) = search.rerun(&forced)? {
+                search.repeats.delay = delay.clone();
+                let rerun = search.rerun(&forced);
+                search.repeats.delay = None;
+                if let Rerun::Passed(again) = rerun? {
                     experiment.serial_passed += 1;
                     serial = again.seen;
                 }
             }
             if experiment.serial_passed == experiment.serial_runs {
+                let rerun = serial.iter().find(|serial: &&Seen| serial.database == seen.database);
+                if let Some(rerun) = rerun.filter(|_| race.flow != Flow::OneConnection) {
+                    race.flow = race.flow_in(seen, rerun);
+                }
                 return Ok(Some(FoundSplit { database: at, race, experiment, serial }));
             }
         }

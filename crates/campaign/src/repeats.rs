@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use skew_server::databases::RunSetup;
+use skew_server::delayed::Delay;
 use skew_server::rewrites::Rewrites;
 use skew_sql::session::steering::StaleRead;
 
@@ -31,6 +32,8 @@ pub(crate) struct Repeats<'a> {
     pub(crate) tries: usize,
     /// Statements that are changed in the next reruns.
     pub(crate) rewrites: Rewrites,
+    /// What waits by what it asks in the next reruns, and in which database.
+    pub(crate) delay: Option<(String, Delay)>,
     pub(crate) stop: &'a AtomicBool,
     watch: &'a (dyn Fn(Event<'_>) + Sync),
 }
@@ -62,6 +65,7 @@ impl<'a> Repeats<'a> {
             run_ms,
             tries: TRIES,
             rewrites: Rewrites::default(),
+            delay: None,
             stop,
             watch,
         }
@@ -107,13 +111,18 @@ impl<'a> Repeats<'a> {
         let keeps = |database: &str, stale: &StaleRead| keeps.contains(&(database.to_owned(), *stale));
         let mut setup = arena::again(self.seed, seen, keeps, forced);
         setup.rewrites = self.rewrites.clone();
+        if let (Some((database, delay)), Some(replay)) = (&self.delay, &mut setup.replay)
+            && let Some(own) = replay.get_mut(database)
+        {
+            own.delay = Some(delay.clone());
+        }
         let ran = one(self.plan, &mut self.arena, setup, 0, self.stop)?;
         if ran.is_interrupted {
             return Ok(None);
         }
         self.reruns += 1;
         let failed = !ran.line.outcome.passed();
-        let is_changed = !self.rewrites.is_empty();
+        let is_changed = !self.rewrites.is_empty() || self.delay.is_some();
         // Reruns with something forced are experiments, not repetitions.
         if forced.is_empty() && !is_changed {
             self.times += 1;

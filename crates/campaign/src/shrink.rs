@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 use crate::arena::{Arena, Seen};
 use crate::evidence::{Cause, ForcedIn, Kept};
 use crate::repeats::{Again, Repeats};
-use crate::{Event, Failing, Plan, Trouble, cause, explain, fix, shows};
+use crate::runs::Failing;
+use crate::{Event, Plan, Trouble, cause, explain, fix, shows};
 use skew_model::campaign::{DatabaseReplay, FailedRun, RunReplay, Why};
 
 /// Finds the stale reads that matter, and explains what is left.
@@ -91,6 +92,7 @@ fn database(seen: &Seen, needed: &Kept, forced: &ForcedIn) -> DatabaseReplay {
     DatabaseReplay {
         name: seen.database.clone(),
         turns: seen.turns.order.clone(),
+        members: seen.turns.members.iter().map(|(name, text)| (*name, text.to_string())).collect(),
         stale: stale.collect(),
         forced: forced.collect(),
     }

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 
 use skew_model::campaign::{SqlAnomaly, SqlEdge};
 use skew_model::{History, Key, OpId, OpKind};
+use skew_server::delayed::Delay;
 use skew_server::scheduler::{Forced, TxnPlace};
+use skew_sql::parse::shape::Shape;
 
 use crate::arena::Seen;
 use crate::cells::{NOTHING, family, is_row, plain_names};
@@ -26,13 +28,124 @@ pub(crate) struct SplitRace {
     pub(crate) statements: [usize; 3],
     /// What was read and changed in between.
     key: Key,
+    /// How far it is known that one client read and wrote, where the two came on different connections.
+    pub(crate) flow: Flow,
+}
+
+/// What is known of the way from a read to a write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Flow {
+    /// Both are of one connection.
+    OneConnection,
+    /// They are of different connections, and the value written follows from the value read.
+    Shown,
+    /// They are of different connections, and nothing shows that one client sent both.
+    Possible,
+}
+
+/// What keeps a rerun from the race.
+pub(crate) enum Barrier {
+    /// The transaction in between waits for the write.
+    Forced(Forced),
+    /// The read waits for the write in between, whichever connections they come on.
+    Delay(Delay),
 }
 
 impl SplitRace {
     /// What keeps the transaction in between from coming in between.
-    pub(crate) fn forced(&self) -> Forced {
-        Forced { waits: self.between, from: 0, until: self.writer, until_statement: None }
+    pub(crate) fn barrier(&self, seen: &Seen) -> Option<Barrier> {
+        if self.flow == Flow::OneConnection {
+            let forced = Forced { waits: self.between, from: 0, until: self.writer, until_statement: None };
+            return Some(Barrier::Forced(forced));
+        }
+        let trace = Trace::new(seen);
+        let [read, own, _] = self.statements;
+        let shape = |at: usize| Shape::of(&seen.recording.statements[at].text).map(|shape| shape.text);
+        let (reads, writes) = (shape(read)?, shape(own)?);
+        let before = |at: usize, text: &str| -> u32 {
+            let earlier = |other: &usize| trace.statements[*other].effect < trace.statements[at].effect;
+            let all = (0..seen.recording.statements.len()).filter(earlier);
+            all.filter(|other| shape(*other).as_deref() == Some(text)).count() as u32
+        };
+        let (first, ends) = (before(read, &reads), before(own, &writes) + 1);
+        Some(Barrier::Delay(Delay { reads, first, writes, ends }))
     }
+
+    /// Whether a rerun, in which the read came after the write in between, shows that the write follows from the read: what was
+    /// added to a number is the same, and what was read is not; or the row that was found then is not inserted.
+    pub(crate) fn flow_in(&self, seen: &Seen, rerun: &Seen) -> Flow {
+        let name = seen.recording.history.key_name(self.key);
+        let [read, _, write] = self.statements;
+        if is_row(&name) {
+            let inserts = |seen: &Seen| {
+                let shape = Shape::of(&seen.recording.statements[write].text).map(|shape| shape.text);
+                move |other: &Seen| {
+                    let texts = other.recording.statements.iter();
+                    texts.filter(|one| Shape::of(&one.text).map(|shape| shape.text) == shape).count()
+                }
+            };
+            let count = inserts(seen);
+            return if count(rerun) < count(seen) { Flow::Shown } else { Flow::Possible };
+        }
+        let number = |at: usize, kind: OpKind| {
+            let value = value_of(seen, &seen.recording.history, at, self.key, kind);
+            crate::number::Number::parse(&value)
+        };
+        let (Some(was), Some(became)) = (number(read, OpKind::Read), number(write, OpKind::Write)) else {
+            return Flow::Possible;
+        };
+        let added = became.minus(was);
+        // In the rerun reads and writes of the cell follow each other.
+        let history = &rerun.recording.history;
+        let mut last = None;
+        for op in history.all_ops().iter().filter(|op| history.key_name(op.key()) == name) {
+            let value = crate::number::Number::parse(&history.value_text(op.value()));
+            match (op.kind(), value, last) {
+                (OpKind::Write, Some(value), Some(read)) if read != was && value.minus(read) == added => {
+                    return Flow::Shown;
+                }
+                (OpKind::Write, ..) => last = None,
+                (_, value, _) => last = value,
+            }
+        }
+        Flow::Possible
+    }
+}
+
+/// The races of clients that read on one connection of a pool and write on another one.
+pub(crate) fn find_pooled(seen: &Seen) -> Vec<SplitRace> {
+    let trace = Trace::new(seen);
+    let history = &seen.recording.history;
+    let mut found = Vec::new();
+    for (&reader, read_by) in &trace.txns {
+        for (&key, reads) in &read_by.reads {
+            let Some(&read) = reads.iter().next_back() else { continue };
+            let read_at = trace.statements[read].effect;
+            let later = |at: usize| trace.statements[at].effect > read_at;
+            let writes: Vec<(TxnPlace, usize)> = trace
+                .txns
+                .iter()
+                .filter(|(place, txn)| **place != reader && txn.began > read_by.ended)
+                .filter_map(|(place, txn)| Some((*place, follows(seen, txn, key)?)))
+                .filter(|(_, at)| later(*at))
+                .collect();
+            for &(writer, write) in writes.iter().filter(|(writer, _)| writer.member != reader.member) {
+                let is_between = |other: &&(TxnPlace, usize)| {
+                    other.0 != writer && trace.statements[other.1].effect < trace.statements[write].effect
+                };
+                let Some(&(between, own)) = writes.iter().find(is_between) else { continue };
+                let flow = Flow::Possible;
+                found.push(SplitRace { writer, between, statements: [read, own, write], key, flow });
+            }
+        }
+    }
+    // The latest read is the one that had the best chance to see what came in between.
+    found.sort_by_key(|race| {
+        let read = trace.statements[race.statements[0]].effect;
+        (is_row(&history.key_name(race.key)), std::cmp::Reverse(read))
+    });
+    found.dedup_by_key(|race| (race.statements[0], race.statements[1]));
+    found
 }
 
 /// The races across transactions of a run, those of cells that are read and written first.
@@ -60,7 +173,8 @@ pub(crate) fn find(seen: &Seen) -> Vec<SplitRace> {
             });
             if let Some((between, own)) = between {
                 let between = first_of(&trace, between, key);
-                found.push(SplitRace { writer, between, statements: [read, own, write], key });
+                let (statements, flow) = ([read, own, write], Flow::OneConnection);
+                found.push(SplitRace { writer, between, statements, key, flow });
             }
         }
     }
@@ -140,16 +254,41 @@ pub(crate) fn told(seen: &Seen, race: &SplitRace, place: impl Fn(usize) -> usize
         statements: (Some(place(own)), Some(place(write))),
     };
     let (reader, other) = (client(read), client(own));
+    // A lock ends with its transaction.
+    let lock = match is_locking(&seen.recording.statements[read].text) {
+        true => format!("; the lock of statement {} ended with its own transaction", place(read) + 1),
+        false => String::new(),
+    };
     SqlAnomaly {
         id: ID.to_owned(),
-        headline: format!(
-            "{reader} read in one transaction and wrote in another one; in between {other} changed {cell}: no isolation level \
-             prevents that, statements {} and {} of {reader} belong into one transaction",
-            place(read) + 1,
-            place(write) + 1
-        ),
+        headline: match race.flow {
+            Flow::OneConnection => format!(
+                "{reader} read in one transaction and wrote in another one; in between {other} changed {cell}: no isolation \
+                 level prevents that, statements {} and {} of {reader} belong into one transaction{lock}",
+                place(read) + 1,
+                place(write) + 1
+            ),
+            Flow::Shown | Flow::Possible => format!(
+                "{} was read on one connection and written on another one; in between {other} changed it: no isolation level \
+                 prevents that, statements {} and {}{} belong into one transaction on one connection{lock}",
+                cell,
+                place(read) + 1,
+                place(write) + 1,
+                if race.flow == Flow::Shown { "" } else { ", which are possibly of one client," },
+            ),
+        },
         edges: vec![first, second],
         ..SqlAnomaly::default()
+    }
+}
+
+/// Whether a statement is a query that locks rows.
+fn is_locking(sql: &str) -> bool {
+    match skew_sql::parse::statement(sql) {
+        Ok(Some(skew_sql::parse::Statement::Sql(tree))) => {
+            matches!(*tree, skew_sql::parse::ast::Statement::Query(query) if !query.locks.is_empty())
+        }
+        _ => false,
     }
 }
 

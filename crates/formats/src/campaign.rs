@@ -39,7 +39,8 @@ pub fn write(campaign: &Campaign) -> String {
 pub fn write_replay(replay: &RunReplay) -> String {
     let database = |database: &DatabaseReplay| {
         json!({
-            "name": database.name, "turns": database.turns, "stale": database.stale, "forced": database.forced,
+            "name": database.name, "turns": database.turns, "members": database.members,
+            "stale": database.stale, "forced": database.forced,
         })
     };
     let document = json!({
@@ -151,6 +152,7 @@ pub fn read_replay(text: &str) -> Result<RunReplay, String> {
         Ok(DatabaseReplay {
             name: text_of(one, "name")?,
             turns: list(one, "turns")?.iter().map(|turn| small(turn, "turns")).collect::<Result<_, String>>()?,
+            members: optional_list(one, "members").iter().map(member_of).collect::<Result<_, String>>()?,
             stale: stale.collect::<Result<_, String>>()?,
             forced: optional_list(one, "forced").iter().map(forced_of).collect::<Result<_, String>>()?,
         })
@@ -167,6 +169,11 @@ pub fn read_replay(text: &str) -> Result<RunReplay, String> {
 /// A list that older files do not have.
 fn optional_list<'a>(document: &'a Value, name: &str) -> &'a [Value] {
     document[name].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn member_of(member: &Value) -> Result<(u32, String), String> {
+    let text = member[1].as_str().ok_or("`members` are pairs of a number and a statement")?;
+    Ok((small(&member[0], "members")?, text.to_owned()))
 }
 
 fn forced_of(forced: &Value) -> Result<[u32; 5], String> {

@@ -132,6 +132,7 @@ fn replay() -> RunReplay {
     let database = |name: &str| DatabaseReplay {
         name: name.to_owned(),
         turns: vec![0, 1, u32::MAX],
+        members: vec![(0, "SELECT 1 FROM t".to_owned())],
         stale: vec![[0, 1, 2, 3], [4, 5, 6, u32::MAX]],
         forced: vec![[1, 2, 3, 4, u32::MAX]],
     };

@@ -357,6 +357,8 @@ pub struct DatabaseReplay {
     pub name: String,
     /// Whose statement went, in order.
     pub turns: Vec<u32>,
+    /// The connections, each with the first statement that tells which one it is.
+    pub members: Vec<(u32, String)>,
     /// Session, transaction, read, and how many versions it went back.
     pub stale: Vec<[u32; 4]>,
     /// What waits for what: connection, transaction, statement; connection, transaction of the one that ends first.

@@ -10,6 +10,7 @@ use skew_sql::session::recording::RunPlan;
 use skew_sql::session::steering::StaleRead;
 use skew_sql::session::{Client, Cluster, Database, Options};
 
+use crate::delayed::Delay;
 use crate::directed::Directions;
 use crate::rewrites::Rewrites;
 use crate::scheduler::{Forced, Order, Scheduler};
@@ -50,21 +51,30 @@ pub struct RunSetup {
 pub struct Replay {
     /// Whose turn it was.
     pub turns: Vec<u32>,
+    /// The connections by name, each with the first statement that tells which one it is.
+    pub members: BTreeMap<u32, Arc<str>>,
     /// The reads that returned old versions.
     pub stale: Vec<StaleRead>,
     /// What waits for what.
     pub forced: Vec<Forced>,
+    /// What waits by what it asks.
+    pub delay: Option<Delay>,
 }
 
 impl RunSetup {
     fn begin(&self, name: &str, entry: &Entry) -> Result<()> {
         let replay = self.replay.as_ref().map(|replays| replays.get(name).cloned().unwrap_or_default());
-        let (order, stale, forced) = match replay {
-            Some(replay) => (Order::Replay(replay.turns), Some(replay.stale), replay.forced),
-            None => (self.order.clone(), None, Vec::new()),
+        let (order, stale, forced, delay) = match replay {
+            Some(replay) => {
+                (Order::Replay(replay.turns, replay.members), Some(replay.stale), replay.forced, replay.delay)
+            }
+            None => (self.order.clone(), None, Vec::new(), None),
         };
         *entry.rewrites.lock().unwrap_or_else(PoisonError::into_inner) = self.rewrites.anew();
         entry.scheduler.begin_run(self.seed, order, &forced);
+        if let Some(delay) = delay {
+            entry.scheduler.delay(delay);
+        }
         if let Some(directions) = self.directions.get(name) {
             entry.scheduler.direct(directions);
         }

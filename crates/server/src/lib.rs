@@ -15,6 +15,7 @@
 //! waits for a lock or runs for long holds up nobody else, and cancel requests are always heard.
 
 pub mod databases;
+pub mod delayed;
 pub mod directed;
 pub mod listen;
 pub mod postgres;

@@ -70,12 +70,23 @@ impl Rewrites {
     }
 }
 
+/// A statement that was changed.
+#[derive(Debug)]
+struct Rewritten {
+    /// Which change it was.
+    change: usize,
+    /// The literals of the statement.
+    literals: Vec<String>,
+    /// The statement as the client sent it.
+    asked: String,
+}
+
 /// The statements of one connection that are changed.
 #[derive(Debug, Default)]
 pub(crate) struct Rewriting {
     rewrites: Rewrites,
-    /// The texts that run instead of others: which change, and the literals.
-    known: HashMap<String, (usize, Vec<String>)>,
+    /// The texts that run instead of others.
+    known: HashMap<String, Rewritten>,
 }
 
 impl Rewriting {
@@ -94,7 +105,7 @@ impl Rewriting {
         };
         self.rewrites.schema.make(connection)?;
         let text = Shape::fill(&self.rewrites.statements[at].to, &shape.literals);
-        self.known.insert(text.clone(), (at, shape.literals));
+        self.known.insert(text.clone(), Rewritten { change: at, literals: shape.literals, asked: sql.to_owned() });
         Ok(Cow::Owned(text))
     }
 
@@ -108,9 +119,14 @@ impl Rewriting {
         self.beside(sql, |rewrite| &rewrite.after)
     }
 
+    /// What the client sent for such a statement.
+    pub(crate) fn asked<'a>(&'a self, sql: &'a str) -> &'a str {
+        self.known.get(sql).map_or(sql, |rewritten| &rewritten.asked)
+    }
+
     fn beside(&self, sql: &str, which: impl Fn(&Rewrite) -> &Vec<String>) -> Vec<String> {
-        let Some((at, literals)) = self.known.get(sql) else { return Vec::new() };
-        which(&self.rewrites.statements[*at]).iter().map(|text| Shape::fill(text, literals)).collect()
+        let Some(Rewritten { change, literals, .. }) = self.known.get(sql) else { return Vec::new() };
+        which(&self.rewrites.statements[*change]).iter().map(|text| Shape::fill(text, literals)).collect()
     }
 }
 
@@ -155,6 +171,11 @@ mod tests {
         assert_eq!(rewriting.before("SELECT n FROM t WHERE id = 7 FOR UPDATE"), ["SELECT 7"]);
         assert_eq!(rewriting.after("SELECT n FROM t WHERE id = 7 FOR UPDATE"), ["SELECT 2"]);
         assert!(rewriting.before("SELECT n FROM t WHERE id = 7").is_empty());
+        assert_eq!(
+            rewriting.asked("SELECT n FROM t WHERE id = 7 FOR UPDATE"),
+            " SELECT n FROM t WHERE id = 7;\n",
+            "a connection is known by what its client asks"
+        );
     }
 
     #[test]

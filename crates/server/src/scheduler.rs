@@ -12,14 +12,21 @@
 //! How the next one is picked changes whenever everybody has come to rest: at random, or by priorities that change at
 //! random moments (PCT, Burckhardt et al. 2010, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs").
 
+mod identity;
+mod place;
+mod turns;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use skew_store::strategies::Dice;
 
+use crate::delayed::{Delay, Delayed};
 use crate::directed::{Directed, Directions};
+use identity::Identities;
+use place::{Activity, Place, Strategy};
+pub use turns::{Forced, GateEvent, Turns, TxnPlace};
 
 /// How long a replay waits for a client that is to go next before it gives up on it.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -47,66 +54,8 @@ pub enum Order {
     Weak,
     /// A transaction goes when no other one is open.
     Serial,
-    /// As in another run, connections by the order in which they came.
-    Replay(Vec<u32>),
-}
-
-/// A transaction of a run: its connection, by the order in which they came, and its number among the connection's.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct TxnPlace {
-    /// The connection.
-    pub member: u32,
-    /// Which of the connection's transactions, from 0.
-    pub txn: u32,
-}
-
-/// What a rerun forces: a transaction waits, from one of its statements on, until another transaction has ended or has
-/// come so far. Statements are counted from 0, BEGIN included.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Forced {
-    /// The transaction that waits.
-    pub waits: TxnPlace,
-    /// Its first statement that waits.
-    pub from: u32,
-    /// The transaction that it waits for.
-    pub until: TxnPlace,
-    /// The statement of that one after which the wait is over; `None`: its end.
-    pub until_statement: Option<u32>,
-}
-
-/// What happened at the gate, in order.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum GateEvent {
-    /// A statement went.
-    Went {
-        /// Its transaction.
-        txn: TxnPlace,
-        /// Its number in the transaction, from 0.
-        statement: u32,
-        /// The SQL; empty for the commit of a transaction that no statement began.
-        text: Arc<str>,
-    },
-    /// A statement that had waited for a lock goes on.
-    Resumed(u32),
-    /// A transaction has ended.
-    Ended(TxnPlace),
-    /// A connection has come.
-    Joined(u32),
-}
-
-/// What happened at the gate.
-#[derive(Clone, Debug, Default)]
-pub struct Turns {
-    /// Whose statement or commit went, in order: connections by the order in which they came.
-    pub order: Vec<u32>,
-    /// The same with their transactions, waits and ends.
-    pub events: Vec<GateEvent>,
-    /// How often what was forced could not be kept up, because nothing else went on.
-    pub broken: usize,
-    /// How long clients were held, all together.
-    pub held: Duration,
-    /// How often a replay gave up on whoever was to go next.
-    pub lost: usize,
+    /// As in another run: whose turn it was, by name, and the connections by their first statement.
+    Replay(Vec<u32>, BTreeMap<u32, Arc<str>>),
 }
 
 /// A connection's place at the gate. It leaves when it is dropped.
@@ -131,7 +80,9 @@ struct State {
     /// In a replay, who is to go.
     script: VecDeque<u32>,
     /// Connections of the script that were given up on, until they come to the gate.
-    late: BTreeSet<u64>,
+    late: BTreeSet<u32>,
+    /// Which connection is which.
+    identities: Identities,
     /// What waits for what.
     forced: Vec<Forced>,
     /// How far each transaction has come that something waits for: statements answered.
@@ -140,98 +91,12 @@ struct State {
     ended: BTreeMap<u32, u32>,
     /// What is tried before chance.
     directed: Directed,
+    /// What waits by what it asks.
+    delayed: Delayed,
     /// When something last happened at the gate.
     progress: Instant,
     /// Kept for runs only: a server that runs for long has too many.
     turns: Option<Turns>,
-}
-
-struct Place {
-    activity: Activity,
-    /// Whether it does not wait for others to come to the gate.
-    is_eager: bool,
-    /// Whether it waits although nobody else is at work, in case somebody comes.
-    lingers: bool,
-    in_transaction: bool,
-    priority: i64,
-    thread: Option<Thread>,
-    /// How many transactions have begun.
-    begun: u32,
-    /// The number of the next statement in the transaction.
-    statement: u32,
-    /// The SQL that is at the gate.
-    text: Arc<str>,
-}
-
-impl Place {
-    fn new(activity: Activity) -> Place {
-        Place {
-            activity,
-            is_eager: false,
-            lingers: false,
-            in_transaction: false,
-            priority: 0,
-            thread: None,
-            begun: 0,
-            statement: 0,
-            text: Arc::from(""),
-        }
-    }
-
-    /// The transaction that it is in, or was in last.
-    fn txn(&self, id: u64) -> TxnPlace {
-        TxnPlace { member: id as u32, txn: self.begun.saturating_sub(1) }
-    }
-
-    fn is_new(&self, now: Instant, hold: Duration) -> bool {
-        matches!(self.activity, Activity::New(_)) && self.activity.is_at_work(now, hold)
-    }
-
-    /// Whether its next statement begins a transaction.
-    fn is_at_rest(&self) -> bool {
-        self.activity.is_at_rest()
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Activity {
-    /// Has just come, and has asked for nothing yet.
-    New(Instant),
-    /// No transaction.
-    Idle,
-    /// No transaction since this moment; its client is about to begin another one, perhaps.
-    Between(Instant),
-    /// In a transaction; its client was answered at this moment.
-    Thinking(Instant),
-    /// A statement is executed.
-    Running,
-    /// At the gate.
-    Held,
-    /// A statement waits for a lock.
-    Blocked,
-}
-
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Strategy {
-    /// When everybody is at the gate, anybody.
-    Random,
-    /// Whoever has the highest priority of all at work, as soon as it is at the gate.
-    Priorities,
-    /// Whoever is in a transaction; if nobody is, whoever comes.
-    Serial,
-    /// Whoever the script names.
-    Replay,
-}
-
-impl Strategy {
-    /// How long the gate may hold a client.
-    fn longest(self, hold: Duration) -> Duration {
-        match self {
-            Strategy::Random | Strategy::Priorities => hold,
-            Strategy::Serial => SERIAL_PATIENCE,
-            Strategy::Replay => PATIENCE,
-        }
-    }
 }
 
 impl Scheduler {
@@ -248,10 +113,12 @@ impl Scheduler {
             lowest: 0,
             script: VecDeque::new(),
             late: BTreeSet::new(),
+            identities: Identities::default(),
             forced: Vec::new(),
             answered: BTreeMap::new(),
             ended: BTreeMap::new(),
             directed: Directed::default(),
+            delayed: Delayed::default(),
             progress: Instant::now(),
             turns: None,
         };
@@ -266,18 +133,21 @@ impl Scheduler {
         }
         state.script.clear();
         state.late.clear();
+        state.identities = Identities::default();
         state.forced = forced.to_vec();
         state.answered.clear();
         state.ended.clear();
         state.directed = Directed::default();
+        state.delayed = Delayed::default();
         state.progress = Instant::now();
         state.random = Dice::new(seed);
         state.new_strategy();
         match order {
             Order::Weak => {}
             Order::Serial => state.strategy = Strategy::Serial,
-            Order::Replay(script) => {
+            Order::Replay(script, members) => {
                 state.strategy = Strategy::Replay;
+                state.identities = Identities::again(&members);
                 state.script = script.into();
             }
         }
@@ -289,9 +159,16 @@ impl Scheduler {
         self.lock().directed = Directed::new(directions.clone());
     }
 
+    /// The run that has begun delays these statements.
+    pub fn delay(&self, delay: Delay) {
+        self.lock().delayed = Delayed::new(Some(delay));
+    }
+
     /// What has happened since the run began.
     pub fn turns(&self) -> Turns {
-        self.lock().turns.clone().unwrap_or_default()
+        let state = self.lock();
+        let turns = state.turns.clone().unwrap_or_default();
+        Turns { members: state.identities.own().clone(), ..turns }
     }
 
     /// A connection comes.
@@ -299,9 +176,10 @@ impl Scheduler {
         let mut state = self.lock();
         let id = state.next_id;
         state.next_id += 1;
-        state.members.insert(id, Place::new(Activity::New(Instant::now())));
+        let name = state.identities.first_name(id);
+        state.members.insert(id, Place::new(Activity::New(Instant::now()), name));
         if let Some(turns) = &mut state.turns {
-            turns.events.push(GateEvent::Joined(id as u32));
+            turns.events.push(GateEvent::Joined(name));
         }
         drop(state);
         Member { scheduler: Arc::clone(self), id }
@@ -317,11 +195,16 @@ impl Member {
     /// Stops at the gate before a statement or a commit. Returns when it is this connection's turn. `text` is the
     /// statement's SQL, empty for the commit of a transaction that no statement began.
     pub fn turn(&self, text: &str) {
+        self.turn_as(text, text);
+    }
+
+    /// The same for a statement that was changed on its way; `asked` is what the client sent, by which it is known.
+    pub fn turn_as(&self, text: &str, asked: &str) {
         if self.scheduler.hold.is_zero() {
             return;
         }
         let came = Instant::now();
-        let Some(longest) = self.arrive(text) else { return };
+        let Some(longest) = self.arrive(text, asked) else { return };
         let mut late = came + longest;
         loop {
             let left = late.saturating_duration_since(Instant::now());
@@ -377,9 +260,9 @@ impl Member {
     }
 
     /// How long to wait at the gate, if at all.
-    fn arrive(&self, text: &str) -> Option<Duration> {
+    fn arrive(&self, text: &str, asked: &str) -> Option<Duration> {
         let mut state = self.scheduler.lock();
-        state.comes(self.id, text);
+        state.comes(self.id, text, asked);
         let now = Instant::now();
         let hold = self.scheduler.hold;
         let is_free = matches!(state.strategy, Strategy::Random | Strategy::Priorities);
@@ -413,7 +296,7 @@ impl Member {
         let mut state = self.scheduler.lock();
         let place = state.place(self.id);
         let was = std::mem::replace(&mut place.activity, activity);
-        let txn = place.txn(self.id);
+        let txn = place.txn();
         match activity {
             Activity::Idle => place.in_transaction = false,
             Activity::Thinking(_) => place.in_transaction = true,
@@ -433,7 +316,7 @@ impl Drop for Member {
         let mut state = self.scheduler.lock();
         let place = state.members.remove(&self.id);
         if let Some(place) = place.filter(|place| place.begun > 0 && !place.is_at_rest()) {
-            state.notes(place.txn(self.id), place.activity, Activity::Idle);
+            state.notes(place.txn(), place.activity, Activity::Idle);
         }
         state.decide(Instant::now(), self.scheduler.hold);
     }
@@ -441,7 +324,7 @@ impl Drop for Member {
 
 impl State {
     /// A statement comes to the gate; the first one after a rest begins a transaction.
-    fn comes(&mut self, id: u64, text: &str) {
+    fn comes(&mut self, id: u64, text: &str, asked: &str) {
         let is_run = self.turns.is_some();
         let place = self.place(id);
         if place.is_at_rest() {
@@ -450,8 +333,28 @@ impl State {
         }
         if is_run {
             place.text = Arc::from(text);
+            self.identify(id, asked);
         }
-        self.late.remove(&id);
+        let name = self.place(id).name;
+        self.late.remove(&name);
+    }
+
+    /// Gives a connection the name by which other runs know it, once a statement tells which one it is.
+    fn identify(&mut self, id: u64, text: &str) {
+        if self.place(id).is_known {
+            return;
+        }
+        let Some(name) = self.identities.name(id, text) else { return };
+        let place = self.place(id);
+        let was = std::mem::replace(&mut place.name, name);
+        place.is_known = true;
+        let events = self.turns.iter_mut().flat_map(|turns| &mut turns.events);
+        events.for_each(|event| event.rename(was, name));
+    }
+
+    /// The connection of a name, if it has come.
+    fn named(&self, name: u32) -> Option<u64> {
+        self.members.iter().find(|(_, place)| place.name == name).map(|(&id, _)| id)
     }
 
     /// What has become of a connection's transaction.
@@ -464,13 +367,15 @@ impl State {
             self.directed.blocked(txn);
         }
         if matches!(is, Activity::Idle | Activity::Thinking(_)) && !self.forced.is_empty() {
-            let statements = self.members.get(&u64::from(txn.member)).map_or(u32::MAX, |place| place.statement);
+            let place = self.named(txn.member).and_then(|id| self.members.get(&id));
+            let statements = place.map_or(u32::MAX, |place| place.statement);
             self.answered.insert(txn, statements);
         }
         let is_end = is == Activity::Idle && !was.is_at_rest();
         if is_end {
             self.ended.insert(txn.member, txn.txn + 1);
             self.directed.ended(txn);
+            self.delayed.ended(txn);
         }
         if let Some(turns) = &mut self.turns {
             if is_end {
@@ -492,10 +397,13 @@ impl State {
         {
             return true;
         }
+        if self.delayed.holds(&place.text) {
+            return true;
+        }
         if self.forced.is_empty() {
             return false;
         }
-        let txn = place.txn(id);
+        let txn = place.txn();
         let is_over = |forced: &Forced| match forced.until_statement {
             _ if self.ended.get(&forced.until.member).is_some_and(|ended| *ended > forced.until.txn) => true,
             None => false,
@@ -517,9 +425,9 @@ impl State {
     fn comes_second(&self, id: u64, place: &Place) -> bool {
         let is_writer = |(&other, at_work): (&u64, &Place)| {
             let is_open = !at_work.is_at_rest() && other != id && !self.directed.holds(other);
-            is_open && self.directed.is_writer(at_work.txn(other), &at_work.text)
+            is_open && self.directed.is_writer(at_work.txn(), &at_work.text)
         };
-        self.directed.comes_second(id, place.txn(id), &place.text) && self.members.iter().any(is_writer)
+        self.directed.comes_second(id, place.txn(), &place.text) && self.members.iter().any(is_writer)
     }
 
     /// The connections at the gate that are allowed to go.
@@ -532,16 +440,21 @@ impl State {
     /// over: those that are forced to wait, wait for a lock, or were given up on.
     fn scripted(&mut self) -> Option<u64> {
         let ready = self.ready();
-        let cannot_come = |id: u64| {
-            let activity = self.members.get(&id).map(|place| place.activity);
-            self.late.contains(&id)
-                || (activity == Some(Activity::Held) && !ready.contains(&id))
+        // Nothing depends on what a connection does before it is known which one it is.
+        if let Some(&nameless) = ready.iter().find(|id| !self.members[id].is_known) {
+            return Some(nameless);
+        }
+        let cannot_come = |name: u32| {
+            let id = self.named(name);
+            let activity = id.and_then(|id| self.members.get(&id)).map(|place| place.activity);
+            self.late.contains(&name)
+                || (activity == Some(Activity::Held) && id.is_none_or(|id| !ready.contains(&id)))
                 || (activity == Some(Activity::Blocked) && !self.forced.is_empty())
         };
-        let next = self.script.iter().position(|next| !cannot_come(u64::from(*next)));
+        let next = self.script.iter().position(|next| !cannot_come(*next));
         match next {
             Some(at) => {
-                let id = u64::from(self.script[at]);
+                let id = self.named(self.script[at])?;
                 ready.contains(&id).then(|| {
                     self.script.remove(at);
                     id
@@ -577,30 +490,34 @@ impl State {
         if let Some(thread) = place.thread.take() {
             thread.unpark();
         }
-        let (txn, statement, text) = (place.txn(id), place.statement, place.text.clone());
+        let (txn, statement, text) = (place.txn(), place.statement, place.text.clone());
         place.statement += 1;
+        let known = place.is_known.then_some(place.name);
         self.progress = Instant::now();
         if let Some(turns) = &mut self.turns {
-            turns.order.push(id as u32);
+            turns.order.extend(known);
             turns.events.push(GateEvent::Went { txn, statement, text: Arc::clone(&text) });
         }
         self.directed.goes(id, txn, &text);
+        self.delayed.goes(txn, &text);
     }
 
     /// Has waited for long enough. In a replay that was not foreseen.
     fn goes_unasked(&mut self, id: u64) {
         if self.must_wait(id) {
-            let txn = self.place(id).txn(id);
+            let txn = self.place(id).txn();
             self.directed.release();
+            self.delayed.release();
             self.forced.retain(|forced| forced.waits != txn);
             if let Some(turns) = &mut self.turns {
                 turns.broken += 1;
             }
         }
-        if self.strategy == Strategy::Replay {
-            let awaited = self.script.front().map(|next| u64::from(*next)).filter(|next| *next != id);
+        if self.strategy == Strategy::Replay && self.place(id).is_known {
+            let name = self.place(id).name;
+            let awaited = self.script.front().copied().filter(|next| *next != name);
             self.late.extend(awaited);
-            if let Some(at) = self.script.iter().position(|next| u64::from(*next) == id) {
+            if let Some(at) = self.script.iter().position(|next| *next == name) {
                 self.script.remove(at);
             }
             if let Some(turns) = &mut self.turns {
@@ -669,262 +586,5 @@ impl State {
     }
 }
 
-impl Activity {
-    /// Whether it is worth waiting for this one to come to the gate (or it is there). Who left a transaction open and
-    /// sends nothing is forgotten after a while.
-    fn is_at_work(self, now: Instant, hold: Duration) -> bool {
-        match self {
-            Activity::Idle | Activity::Blocked => false,
-            Activity::Running | Activity::Held => true,
-            Activity::New(since) => now.saturating_duration_since(since) < hold * NEWS,
-            Activity::Thinking(since) | Activity::Between(since) => now.saturating_duration_since(since) < hold,
-        }
-    }
-
-    fn is_at_rest(self) -> bool {
-        matches!(self, Activity::Idle | Activity::Between(_) | Activity::New(_))
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::directed::{Holder, Point, Wait};
-    use std::sync::mpsc;
-
-    const LONG: Duration = Duration::from_secs(60);
-
-    fn state(activities: &[Activity], strategy: Strategy) -> State {
-        let place =
-            |(id, &activity): (usize, &Activity)| (id as u64, Place { priority: id as i64, ..Place::new(activity) });
-        State {
-            members: activities.iter().enumerate().map(place).collect(),
-            next_id: 9,
-            random: Dice::new(7),
-            strategy,
-            patience: 100,
-            delay: 0,
-            awaits_next: false,
-            lowest: 0,
-            script: VecDeque::new(),
-            late: BTreeSet::new(),
-            forced: Vec::new(),
-            answered: BTreeMap::new(),
-            ended: BTreeMap::new(),
-            directed: Directed::default(),
-            progress: Instant::now(),
-            turns: None,
-        }
-    }
-
-    fn running(state: &State) -> Vec<u64> {
-        let is_running = |(_, place): &(&u64, &Place)| place.activity == Activity::Running;
-        state.members.iter().filter(is_running).map(|(&id, _)| id).collect()
-    }
-
-    #[test]
-    fn who_is_alone_never_waits() {
-        let scheduler = Scheduler::new(LONG, 0);
-        let alone = scheduler.join();
-        for number in 0..100 {
-            alone.turn("");
-            alone.rest(number % 2 == 0);
-        }
-    }
-
-    #[test]
-    fn within_a_transaction_nobody_waits_for_those_at_rest() {
-        let scheduler = Scheduler::new(LONG, 0);
-        let (one, idle) = (scheduler.join(), scheduler.join());
-        idle.rest(false);
-        one.rest(true);
-        for _ in 0..100 {
-            one.turn("");
-            one.rest(true);
-        }
-    }
-
-    #[test]
-    fn who_lingers_before_a_transaction_meets_the_next_one() {
-        let mut state = state(&[Activity::Held, Activity::Idle], Strategy::Priorities);
-        state.place(0).lingers = true;
-        state.decide(Instant::now(), LONG);
-        assert_eq!(running(&state), []);
-        state.place(1).activity = Activity::Held;
-        state.decide(Instant::now(), LONG);
-        assert_eq!(running(&state), [1]);
-    }
-
-    #[test]
-    fn without_a_hold_nobody_waits() {
-        let scheduler = Scheduler::new(Duration::ZERO, 0);
-        let (one, other) = (scheduler.join(), scheduler.join());
-        one.turn("");
-        other.turn("");
-    }
-
-    #[test]
-    fn when_everybody_is_at_the_gate_one_goes() {
-        for strategy in [Strategy::Random, Strategy::Priorities] {
-            let mut state = state(&[Activity::Held, Activity::Held, Activity::Idle, Activity::Blocked], strategy);
-            state.decide(Instant::now(), LONG);
-            assert_eq!(running(&state).len(), 1, "{strategy:?}");
-        }
-    }
-
-    #[test]
-    fn the_gate_waits_for_those_at_work() {
-        let now = Instant::now();
-        let mut waiting = state(&[Activity::Held, Activity::Thinking(now)], Strategy::Random);
-        waiting.decide(now, LONG);
-        assert_eq!(running(&waiting), []);
-        waiting.decide(now + LONG, LONG);
-        assert_eq!(running(&waiting), [0], "nobody waits for a client that went away for coffee");
-    }
-
-    #[test]
-    fn who_has_the_highest_priority_waits_for_nobody() {
-        let now = Instant::now();
-        let mut high = state(&[Activity::Thinking(now), Activity::Held], Strategy::Priorities);
-        high.decide(now, LONG);
-        assert_eq!(running(&high), [1]);
-        let mut low = state(&[Activity::Held, Activity::Thinking(now)], Strategy::Priorities);
-        low.decide(now, LONG);
-        assert_eq!(running(&low), []);
-    }
-
-    #[test]
-    fn who_waits_at_the_gate_goes_when_the_other_one_leaves() {
-        let scheduler = Scheduler::new(LONG, 3);
-        let (one, other) = (scheduler.join(), scheduler.join());
-        other.rest(false);
-        one.turn("");
-        one.rest(true);
-        let (sender, receiver) = mpsc::channel();
-        let thread = std::thread::spawn(move || {
-            other.turn("");
-            sender.send(()).expect("the test listens");
-        });
-        drop(one);
-        receiver.recv_timeout(LONG).expect("the gate opens");
-        thread.join().expect("no panic");
-    }
-
-    #[test]
-    fn one_after_the_other_a_transaction_waits_for_the_one_that_is_open() {
-        let mut state = state(&[Activity::Held, Activity::Thinking(Instant::now())], Strategy::Serial);
-        state.place(1).in_transaction = true;
-        state.decide(Instant::now(), LONG);
-        assert_eq!(running(&state), []);
-        (state.place(1).in_transaction, state.place(1).activity) = (false, Activity::Idle);
-        state.decide(Instant::now(), LONG);
-        assert_eq!(running(&state), [0]);
-    }
-
-    #[test]
-    fn a_replay_lets_clients_go_in_the_order_of_the_script() {
-        let mut state = state(&[Activity::Held, Activity::Held], Strategy::Replay);
-        (state.script, state.turns) = ([1, 0, 1].into(), Some(Turns::default()));
-        for next in [1, 0] {
-            state.decide(Instant::now(), LONG);
-            assert_eq!(running(&state), [next]);
-            state.place(next).activity = Activity::Thinking(Instant::now());
-        }
-        state.place(0).activity = Activity::Held;
-        state.decide(Instant::now(), LONG);
-        assert_eq!(running(&state), [], "it is the other one's turn");
-        state.goes_unasked(0);
-        assert_eq!(state.turns.as_ref().map(|turns| (turns.order.clone(), turns.lost)), Some((vec![1, 0, 0], 1)));
-    }
-
-    /// Runs a member's statements, each in one transaction, in a thread of its own.
-    fn transaction(member: Member, statements: usize) -> std::thread::JoinHandle<()> {
-        std::thread::spawn(move || {
-            for at in 1..=statements {
-                member.turn("SELECT 1");
-                member.rest(at < statements);
-            }
-        })
-    }
-
-    #[test]
-    fn a_transaction_that_is_forced_to_wait_begins_after_the_end_of_the_other_one() {
-        let scheduler = Scheduler::new(Duration::from_millis(1), 0);
-        let place = |member| TxnPlace { member, txn: 0 };
-        let forced = Forced { waits: place(0), from: 0, until: place(1), until_statement: None };
-        // The run that is repeated had both at work at the same time.
-        scheduler.begin_run(7, Order::Replay(vec![0, 1, 0, 1, 0, 1]), &[forced]);
-        let (one, other) = (scheduler.join(), scheduler.join());
-        let threads = [transaction(one, 3), transaction(other, 3)];
-        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
-        let turns = scheduler.turns();
-        assert_eq!((turns.order, turns.broken, turns.lost), (vec![1, 1, 1, 0, 0, 0], 0, 0));
-        assert_eq!(turns.events[5], GateEvent::Ended(place(1)));
-    }
-
-    #[test]
-    fn what_is_forced_in_vain_is_given_up_and_counted() {
-        let scheduler = Scheduler::new(Duration::from_millis(1), 0);
-        let place = |member| TxnPlace { member, txn: 0 };
-        let forced = Forced { waits: place(0), from: 1, until: place(9), until_statement: None };
-        scheduler.begin_run(7, Order::Replay(vec![0, 0]), &[forced]);
-        transaction(scheduler.join(), 2).join().expect("no panic");
-        let turns = scheduler.turns();
-        assert_eq!((turns.order, turns.broken), (vec![0, 0], 1));
-    }
-
-    /// Two clients at the gate; the run is to hold the second one after its read.
-    fn directed_at_the_gate(texts: [&str; 2], ends: u32) -> State {
-        let mut state = state(&[Activity::Held, Activity::Held], Strategy::Random);
-        let point = Point { text: "read ?".to_owned(), occurrence: 0 };
-        let waits = vec![Wait { point, holder: Holder::Member(1), ends }];
-        let (reads, writes) = (vec!["read ?".to_owned()], vec!["write ?".to_owned()]);
-        state.directed = Directed::new(Directions { waits, reads, writes });
-        for (id, text) in (0..).zip(texts) {
-            (state.place(id).text, state.place(id).begun) = (Arc::from(text), 1);
-        }
-        state
-    }
-
-    #[test]
-    fn the_client_that_is_to_be_held_reads_first_and_then_waits() {
-        let mut state = directed_at_the_gate(["write 7", "read 7"], 1);
-        assert_eq!(state.ready(), [1], "the writer gives way");
-        state.goes(1);
-        state.place(1).activity = Activity::Held;
-        state.place(1).text = Arc::from("write 8");
-        assert_eq!(state.ready(), [0], "the reader waits until the writer has ended");
-        state.goes(0);
-        state.directed.ended(TxnPlace { member: 0, txn: 0 });
-        assert_eq!(state.ready(), [1]);
-    }
-
-    #[test]
-    fn nothing_gives_way_to_a_client_that_is_at_rest_or_to_other_statements() {
-        assert_eq!(directed_at_the_gate(["look 7", "read 7"], 1).ready(), [0, 1]);
-        let mut state = directed_at_the_gate(["write 7", "read 7"], 1);
-        state.place(1).activity = Activity::Idle;
-        assert_eq!(state.ready(), [0]);
-    }
-
-    #[test]
-    fn one_goes_at_a_time() {
-        let mut state = state(&[Activity::Running, Activity::Held], Strategy::Priorities);
-        state.decide(Instant::now(), LONG);
-        assert_eq!(running(&state), [0]);
-    }
-
-    #[test]
-    fn a_run_is_recorded_and_counts_connections_anew() {
-        let scheduler = Scheduler::new(Duration::from_millis(1), 0);
-        for _ in 0..2 {
-            scheduler.begin_run(7, Order::Weak, &[]);
-            let (one, other) = (scheduler.join(), scheduler.join());
-            for member in [&one, &other, &one] {
-                member.turn("");
-                member.rest(false);
-            }
-            assert_eq!(scheduler.turns().order, [0, 1, 0]);
-        }
-    }
-}
+mod tests;

@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 use skew_server::rewrites::Rewrite;
 use skew_sql::parse::ast::{Expr, Query, Select, SelectItem, SetExpr, Statement, Update};
 
-use super::relation::{Number, Relation};
+use super::relation::Relation;
 use super::scene::{Scene, Step};
 use super::{Candidate, Change, Kind, trees};
+use crate::number::Number;
 
 /// The arithmetic for all relations that are known, in one candidate.
 pub(crate) fn candidates(scene: &Scene<'_>, relations: &[Relation], is_split: bool) -> Vec<Candidate> {

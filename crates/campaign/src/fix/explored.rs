@@ -192,6 +192,10 @@ fn procedure(at: usize, program: &Program, variant: &Variant, is_beside: impl Fn
         let place = StepPlace { program: at, step: number };
         match variant.steps.iter().find(|(changed, _)| *changed == place).map(|(_, change)| change) {
             Some(StepChange::Dropped) => {}
+            Some(StepChange::Locked) => {
+                declared.push_str(&format!("r{number} record;\n"));
+                body.push_str(&format!("{} FOR UPDATE;\n", in_body(step, number)));
+            }
             Some(StepChange::Guarded { text, otherwise }) => {
                 let otherwise = match otherwise {
                     Otherwise::Ends => "RETURN",

@@ -3,9 +3,10 @@
 
 use skew_sql::parse::ast::{Statement, Update};
 
-use super::relation::{Number, Relation};
+use super::relation::Relation;
 use super::scene::{Cell, Scene, Step, StepPlace};
 use super::{Candidate, Kind, Otherwise, StepChange, Variant, arithmetic, trees};
+use crate::number::Number;
 
 /// `SET n = n - 1 … AND n >= 1`: nothing is taken that is not there. The query before it is not needed any more.
 pub(crate) fn counted(scene: &Scene<'_>, relations: &[Relation], is_split: bool) -> Vec<Candidate> {

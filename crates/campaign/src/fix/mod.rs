@@ -93,6 +93,8 @@ pub(crate) struct Variant {
 pub(crate) enum StepChange {
     /// It is left out: the application does not look any more.
     Dropped,
+    /// The rows that it finds are locked.
+    Locked,
     /// Another text, and what the application does where it changes no row.
     Guarded { text: String, otherwise: Otherwise },
 }

@@ -3,8 +3,8 @@
 use skew_server::rewrites::Rewrite;
 use skew_sql::parse::ast::LockWait;
 
-use super::scene::{Cell, Scene};
-use super::{Candidate, Change, Kind, locks, trees};
+use super::scene::{Cell, Scene, StepPlace};
+use super::{Candidate, Change, Kind, StepChange, Variant, locks, trees};
 
 /// The read and the write of a race across transactions in one transaction.
 pub(crate) fn candidates(scene: &Scene<'_>) -> Option<Candidate> {
@@ -26,5 +26,11 @@ pub(crate) fn candidates(scene: &Scene<'_>) -> Option<Candidate> {
         Rewrite::around(&write.shape, Vec::new(), vec!["COMMIT".to_owned()]),
     ];
     let words = "read and write in one transaction, which keeps others out from its first statement on".to_owned();
-    Some(Candidate { kind: Kind::Lock, words, sql, flight: Some(Change::Rewrite(change, Vec::new())), explored: None })
+    let place = |program| StepPlace { program, step: 0 };
+    let readers = scene.programs.iter().enumerate().filter(|(_, program)| program.steps[0].is_query());
+    let locked = readers.map(|(program, _)| (place(program), StepChange::Locked)).collect();
+    // On connections of a pool no rewriting in flight makes one transaction of two.
+    let can_explore = !scene.finds_nothing() && trees::can_lock(query);
+    let explored = can_explore.then(|| Variant { steps: locked, ..Variant::default() });
+    Some(Candidate { kind: Kind::Lock, words, sql, flight: Some(Change::Rewrite(change, Vec::new())), explored })
 }

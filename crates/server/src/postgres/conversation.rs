@@ -244,7 +244,7 @@ impl Conversation {
 
     /// Waits for its turn. Before every statement.
     pub(crate) fn turn(&mut self, sql: &str) {
-        self.gate.turn(sql);
+        self.gate.turn_as(sql, self.rewriting.asked(sql));
         self.executed = true;
     }
 

@@ -158,7 +158,7 @@ mod tests {
         }
         assert_eq!(estimate.left(at(100)), Some(Duration::from_secs(16)));
         estimate.ran(at(101));
-        assert_eq!(estimate.words(at(101)), "about 12 s left");
+        assert_eq!(estimate.words(at(101)), "about 14 s left");
     }
 
     #[test]
