@@ -27,7 +27,7 @@ def campaign(command, variant, seed, truth, options, runs, is_explained):
         results = pathlib.Path(folder) / "results.json"
         level = ["-i", truth["level"]] if truth["level"] else []
         words = [options.skew, "test", *level, "-n", runs, "-x", "--seed", seed, "--json", results, "--out", folder,
-                 *([] if is_explained else ["--repeats", "0"]), "--", *command, variant]
+                 *(["--tries", options.tries] if is_explained else ["--repeats", "0"]), "--", *command, variant]
         started = time.time()
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
         seconds = time.time() - started
@@ -50,4 +50,4 @@ def told_of(told):
     kind, _, cells = cause.partition(" of ")
     fixes = [" ".join([fix["fix"], *fix["sql"]]) for fix in why.get("tried", [])]
     return {"cause": kind, "cells": [cell.strip() for cell in cells.split(",") if cell], "fixes": fixes,
-            "tried": [fix["runs"] for fix in why.get("tried", [])], "untried": why.get("fix", "")}
+            "tried": [fix["runs"] or f"explored {fix.get('explored')}" for fix in why.get("tried", [])]}

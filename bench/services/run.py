@@ -45,6 +45,7 @@ def arguments():
     options.add_argument("--node-modules", help="a folder with pg, postgres and knex")
     options.add_argument("--go", help="the Go services, built: go build -o FILE")
     options.add_argument("--runs", type=int, default=30, help="runs of a campaign")
+    options.add_argument("--tries", type=int, default=20, help="runs with a change, before it is advised")
     options.add_argument("--seeds", type=int, default=3, help="campaigns of each variant")
     options.add_argument("--no-postgres", action="store_true", help="leave PostgreSQL out")
     options.add_argument("--save", action="store_true")
