@@ -337,6 +337,12 @@ impl Level {
         !self.definition().sees.is_empty() && !by_read.into_iter().any(|clause| self.sees(clause))
     }
 
+    /// Whether a transaction is refused or waits where its reads or writes do not fit what others have committed: one look
+    /// for all statements, with conflicts.
+    pub fn has_one_snapshot(self) -> bool {
+        self.sees(Sees::Everything) || self.sees(Sees::Conflicts) || self.sees(Sees::RowConflicts)
+    }
+
     /// Whether each statement looks at a snapshot of its own, taken when it begins.
     pub fn looks_at_statements(self) -> bool {
         self.sees(Sees::StatementReads) || self.sees(Sees::ReadsInTurn)

@@ -1,8 +1,9 @@
 //! The databases' own levels, by the names that SQL has for them, and every word that asks for a level.
 //!
-//! A SQL name (`read committed`, `REPEATABLE-READ`, `Serializable`) means what PostgreSQL does at that level; a short id
-//! (`rc`) and the long name of a definition (`read atomic`) mean the definition. The definition `rc` and PostgreSQL's
-//! READ COMMITTED are different levels: the second one is `mvrc`. Every command, SQL and file reads levels through
+//! A SQL name (`read committed`, `REPEATABLE-READ`, `Serializable`) means what the target database does at that level:
+//! PostgreSQL, unless MariaDB is asked for. A short id (`rc`) and the long name of a definition (`read atomic`) mean the
+//! definition. The definition `rc` and PostgreSQL's READ COMMITTED are different levels: the second one is `pg-rc`. Every
+//! command, SQL and file reads levels through
 //! [`AskedLevel`], so a word means the same everywhere.
 
 use std::fmt;
@@ -100,13 +101,19 @@ impl SqlLevel {
 /// A level as it was asked for: by SQL's name, or by that of a definition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AskedLevel {
-    /// The definition.
+    /// The definition; for SQL's names, the one that the store runs for PostgreSQL's level. [`AskedLevel::of`] is the level
+    /// that is meant.
     pub level: Level,
     /// What SQL calls it, if that is how it was asked for.
     pub sql: Option<SqlLevel>,
 }
 
 impl AskedLevel {
+    /// The level that is meant: a definition, or the own level of the database.
+    pub fn of(self, target: Target) -> Level {
+        self.sql.map_or(self.level, |sql| sql.level_of(target))
+    }
+
     /// The word that asks for the same again.
     pub fn word(self) -> &'static str {
         self.sql.map_or(self.level.id(), SqlLevel::name)
@@ -150,12 +157,12 @@ impl FromStr for AskedLevel {
     }
 }
 
-/// The definition that a word asks for; [`AskedLevel`] also says whether that was SQL's name.
+/// The level that a word asks for, where SQL's names mean PostgreSQL's levels.
 impl FromStr for Level {
     type Err = UnknownLevel;
 
     fn from_str(word: &str) -> Result<Level, UnknownLevel> {
-        word.parse::<AskedLevel>().map(|asked| asked.level)
+        word.parse::<AskedLevel>().map(|asked| asked.of(Target::default()))
     }
 }
 
@@ -204,10 +211,12 @@ mod tests {
         for spelling in ["read committed", "READ-COMMITTED", "read_committed", "ReadCommitted"] {
             assert_eq!(spelling.parse(), Ok(AskedLevel::from(SqlLevel::ReadCommitted)), "{spelling}");
         }
-        assert_eq!("read-committed".parse(), Ok(Level::Mvrc));
+        assert_eq!("read-committed".parse(), Ok(Level::PgRc));
         assert_eq!("rc".parse(), Ok(AskedLevel::from(Level::Rc)));
-        assert_eq!("repeatable-read".parse(), Ok(Level::Si));
-        assert_eq!("read uncommitted".parse(), Ok(Level::Mvrc));
+        assert_eq!("repeatable-read".parse(), Ok(Level::PgRr));
+        assert_eq!("read uncommitted".parse(), Ok(Level::PgRc));
+        let asked: AskedLevel = "repeatable read".parse().expect("a level");
+        assert_eq!(asked.of(Target::Mariadb), Level::MariaRr);
         assert_eq!("ru".parse(), Ok(Level::Ru));
         assert_eq!("Snapshot Isolation".parse(), Ok(AskedLevel::from(Level::Si)));
     }

@@ -3,6 +3,7 @@
 //! A checkpoint makes what is committed the initial state, as if the store were new: transactions and places are counted
 //! from the beginning again, and the history is empty. To come back costs as much as was done since.
 
+use crate::Recency;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::locks::Locks;
@@ -41,6 +42,11 @@ impl<V: Clone> Store<V> {
         self.checkpoint = Some(Checkpoint { spaces: self.spaces.extent(), changed, used, sorted_out: 0 });
         self.start_again();
         Ok(())
+    }
+
+    /// What was committed before a transaction began is seen, or need not be, from the next [`Store::reset`] on.
+    pub fn set_recency(&mut self, recency: Recency) {
+        self.engine.recency = recency;
     }
 
     /// Comes back to the last checkpoint: keys, spaces and values are as they were, and everything is numbered as it was

@@ -4,7 +4,6 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use skew_model::Level;
 use skew_store::LooksAt;
 
 use crate::catalog::{Action, ForeignKey, Oid, Timing};
@@ -387,7 +386,7 @@ impl World<'_> {
 
     /// Where snapshots are exact, a row that came later is not there, and one that went cannot be kept there.
     fn parent_is_in_snapshot(&mut self, row: u32) -> Result<bool> {
-        let one_snapshot = matches!(self.level(), Level::Si | Level::Ser | Level::Sser);
+        let one_snapshot = self.level().has_one_snapshot();
         if self.db.options.choice != ChoiceKind::Postgres || !one_snapshot || !self.changed_since_snapshot(row)? {
             return Ok(true);
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use skew_model::{Key, Level};
+use skew_model::Key;
 
 use crate::change::constraints::Matched;
 use crate::change::spans::Meanwhile;
@@ -145,7 +145,7 @@ impl World<'_> {
                             constrained values.";
                 return Err(SqlError::new(SqlState::CARDINALITY_VIOLATION, message).hint(hint));
             }
-            if self.level() != Level::Mvrc {
+            if !self.level().looks_at_statements() {
                 self.must_be_visible(existing, &decides)?;
             }
             let strength = self.strength(bound, assignments.iter().map(|assignment| assignment.column));
@@ -211,7 +211,7 @@ impl World<'_> {
         // PostgreSQL looks for this very version in the snapshot.
         let cells = self.keys_of(row)?;
         let changed = self.looks_from_exact_snapshot() && self.have_changed(&cells)?;
-        if changed || seen.is_none() && matches!(self.level(), Level::Si | Level::Ser | Level::Sser) {
+        if changed || seen.is_none() && self.level().has_one_snapshot() {
             return Err(concurrent_update());
         }
         Ok(())
@@ -221,7 +221,7 @@ impl World<'_> {
     fn see_newest(&mut self, key: u32) -> Result<Option<Datum>> {
         let txn = self.txn()?;
         let seen = self.db.store.read_newest(txn, Key(key)).map_err(|error| store_error(&error))?;
-        if self.level() != Level::Mvrc || is_same(seen.as_ref(), self.look(key)?.as_ref()) {
+        if !self.level().looks_at_statements() || is_same(seen.as_ref(), self.look(key)?.as_ref()) {
             return Ok(seen);
         }
         self.db.store.read_under_lock(txn, Key(key)).map_err(|error| store_error(&error))

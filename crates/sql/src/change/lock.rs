@@ -1,7 +1,6 @@
 //! Locking rows: who changes a row, or says FOR UPDATE, sees its newest version or none.
 
 use skew_model::Key;
-use skew_model::Level;
 use skew_store::RowLock;
 
 use crate::change::Event;
@@ -50,7 +49,7 @@ impl World<'_> {
             self.has_locked(row.key);
             self.note_lock(row.key, strength);
         }
-        if matches!(outcome, LockOutcome::Locked(_)) && matches!(self.level(), Level::Psi | Level::Si) {
+        if matches!(outcome, LockOutcome::Locked(_)) && self.level().refuses_conflicts() {
             self.see_whole_row(row, strength)?;
         }
         Ok(outcome)
@@ -118,7 +117,7 @@ impl World<'_> {
             self.db.changed();
             // Where it went it is another row for us, and the same one for whoever follows it.
             if let Some(&(_, place)) = self.db.moved.get(&row.key)
-                && self.level() == Level::Mvrc
+                && self.level().looks_at_statements()
                 && moved == Moved::Follow
             {
                 return Ok(match self.lock_and_look(RowRef::seen(row.table, place), strength, moved)? {
@@ -133,11 +132,11 @@ impl World<'_> {
     /// The row is locked: the statement sees its newest version from now on, if it may.
     fn look_again(&mut self, row: RowRef, strength: LockStrength) -> Result<LockOutcome> {
         match self.level() {
-            Level::Si | Level::Ser | Level::Sser | Level::Psi => {
+            level if level.has_one_snapshot() || level.refuses_conflicts() => {
                 let minds = self.minds(row, strength)?;
                 return self.must_be_unchanged(row, strength, &minds);
             }
-            Level::Mvrc if strength == LockStrength::KeyShare => {
+            level if level.looks_at_statements() && strength == LockStrength::KeyShare => {
                 let minds = self.minds(row, strength)?;
                 self.hold(&minds, strength)?;
                 if !self.have_changed(&minds)? {
@@ -232,7 +231,7 @@ impl World<'_> {
     }
 
     pub(super) fn looks_from_exact_snapshot(&self) -> bool {
-        self.db.options.choice == ChoiceKind::Postgres && matches!(self.level(), Level::Si | Level::Ser | Level::Sser)
+        self.db.options.choice == ChoiceKind::Postgres && self.level().has_one_snapshot()
     }
 
     /// The cells of a row whose changes matter to who locks it so: who only keeps the key there does not mind others.

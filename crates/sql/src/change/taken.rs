@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use skew_model::{Key, Level};
+use skew_model::Key;
 use skew_store::Moment;
 
 use crate::client::ChoiceKind;
@@ -30,7 +30,7 @@ impl World<'_> {
                 Err(error) => error,
             };
         }
-        if !matches!(self.level(), Level::Ser | Level::Sser) {
+        if !self.level().is_serializable() {
             return self.duplicate(bound, index, values);
         }
         let table = bound.table();

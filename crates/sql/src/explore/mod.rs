@@ -8,6 +8,7 @@
 //! - [`calls`]: one run of a client
 //! - [`states`]: the committed states of a run, and what must hold in them
 //! - [`interleaved`], [`gate`]: the same at PostgreSQL's levels, in every interleaving of statements
+//! - [`snapshots`]: the same where calls take snapshots early and run one after the other
 //! - `client`: a client's text, split by the rules of SQL
 //! - [`canonical`]: histories of different runs, made comparable
 //! - [`watch`]: the end of an exploration's time
@@ -17,6 +18,7 @@ mod canonical;
 mod client;
 mod gate;
 mod interleaved;
+mod snapshots;
 mod states;
 mod watch;
 
@@ -33,6 +35,7 @@ use crate::session::guide::Guide;
 pub use calls::{Ran, record, run, trace};
 pub use canonical::canonical;
 pub use interleaved::explore_interleaved;
+pub use snapshots::{SnapshotRun, SnapshotStep, run_with_snapshots, snapshot_orders};
 use states::{Exploration, States};
 pub use watch::Watch;
 

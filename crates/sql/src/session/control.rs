@@ -14,11 +14,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use skew_model::sql_level::level_words;
-use skew_model::{Key, Level, TxnId, nearest};
-use skew_store::Reads;
+use skew_model::{AskedLevel, Key, Level, TxnId, nearest};
+use skew_store::{Reads, Recency};
 
 use crate::budget;
 use crate::catalog::{Catalog, Oid};
+use crate::client::{ChoiceKind, Options};
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::Env;
 use crate::schema::sequence::SequenceState;
@@ -92,7 +93,7 @@ pub fn parse_level(name: &str) -> Result<Option<Level>> {
     if word.eq_ignore_ascii_case("default") {
         return Ok(None);
     }
-    word.parse::<Level>().map(Some).map_err(|_| {
+    word.parse::<AskedLevel>().map(|asked| Some(asked.level)).map_err(|_| {
         let message = format!("\"{name}\" is not an isolation level");
         let hint = match nearest(word, level_words()) {
             Some(known) => format!("Did you mean {known}?"),
@@ -152,12 +153,23 @@ fn reset(world: &mut World<'_>, seed: u64) -> Result<()> {
 impl Database {
     /// Another database that is as this one was at its checkpoint. This one is at its checkpoint, too, afterwards.
     pub fn copy(&self) -> Result<Database> {
-        let copy = Database::new(self.options());
+        self.copy_with(self.options())
+    }
+
+    /// The same, which reads as PostgreSQL does.
+    pub fn copy_as_postgres(&self) -> Result<Database> {
+        self.copy_with(Options { recency: Recency::Commit, choice: ChoiceKind::Postgres, ..self.options() })
+    }
+
+    fn copy_with(&self, options: Options) -> Result<Database> {
+        let recency = options.recency;
+        let copy = Database::new(options);
         let mut state = self.inner.hold();
         let seed = state.options.seed;
         state.reset(seed)?;
         let mut other = copy.inner.hold();
         other.store = state.store.clone();
+        other.store.set_recency(recency);
         other.checkpoint = state.checkpoint.clone();
         other.reset(seed)?;
         drop(other);

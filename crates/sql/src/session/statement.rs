@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use skew_model::Level;
 use skew_store::Recency;
 
 use crate::budget;
@@ -272,7 +271,7 @@ impl World<'_> {
     /// does not count, a transaction begins with the first statement that looks at something.
     fn take_snapshot(&mut self, text: &Arc<str>) -> Result<()> {
         let transaction = self.session.transaction(&self.db);
-        let has_one = transaction.level != Level::Mvrc && transaction.id.is_none();
+        let has_one = !transaction.level.looks_at_statements() && transaction.id.is_none();
         let (recency, choice) = (self.db.options.recency, self.db.options.choice);
         if has_one && (recency == Recency::Commit || choice == ChoiceKind::Postgres) {
             self.begin_statement(text)?;

@@ -17,6 +17,7 @@ use crate::session::Options;
 use crate::session::database::{Held, State};
 use crate::storage::conflict::{concurrent_update, store_error};
 use crate::storage::locks::{LockMark, Owner};
+use crate::storage::serializable::is_watched;
 
 /// At which level a transaction runs. PostgreSQL's READ UNCOMMITTED is its READ COMMITTED.
 pub(crate) fn level(isolation: Isolation, options: &Options) -> Level {
@@ -108,11 +109,11 @@ impl Transaction {
         let id = state.store.begin(who.session, self.level, reads).map_err(|error| store_error(&error))?;
         state.choice.began(who.session.0);
         state.running.insert(id, who.owner);
-        if self.level == Level::Ser && !self.read_only {
+        if is_watched(self.level) && !self.read_only {
             state.serializable_writers.retain(|txn| state.running.contains_key(txn));
             state.serializable_writers.push(id);
         }
-        if self.level == Level::Ser && reads == Reads::Snapshot {
+        if is_watched(self.level) && reads == Reads::Snapshot {
             state.dependencies.begin(id, self.read_only);
         }
         self.id = Some(id);

@@ -39,7 +39,7 @@ impl World<'_> {
     /// the deleter looked for the key, and would have found the new row. Where the transaction has read what the deleter
     /// overwrote, it cannot. (PostgreSQL looks at dependencies among serializable transactions only.)
     fn comes_after_deletion(&mut self, row: u32) -> Result<()> {
-        let is_serializable = |level: Level| matches!(level, Level::Ser | Level::Sser);
+        let is_serializable = Level::is_serializable;
         let deleted_by = self.db.store.level_of_latest(Key(row));
         if !is_serializable(self.level()) || !deleted_by.is_some_and(is_serializable) {
             return Ok(());

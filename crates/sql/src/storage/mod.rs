@@ -26,7 +26,7 @@ pub mod locks;
 pub(crate) mod look;
 pub(crate) mod rows;
 pub(crate) mod same;
-mod serializable;
+pub(crate) mod serializable;
 pub(crate) mod site;
 pub(crate) mod ssi;
 pub(crate) mod table;

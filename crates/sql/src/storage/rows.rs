@@ -3,7 +3,6 @@
 use std::ops::Bound;
 
 use skew_model::Key;
-use skew_model::Level;
 
 use crate::catalog::{Index, IndexKeyKind, Oid, RelationKind, Space, Table};
 use crate::client::Granularity;
@@ -57,7 +56,7 @@ impl World<'_> {
         while let Some(&(row, entry)) = cursor.candidates.get(cursor.reached) {
             cursor.reached += 1;
             self.check()?;
-            let looks_again = cursor.seeks && self.level() == Level::Mvrc;
+            let looks_again = cursor.seeks && self.level().looks_at_statements();
             let row = if looks_again { row.sought() } else { row };
             let is_found = match entry {
                 Some(entry) => self.read(entry, row)?.is_some(),
@@ -155,7 +154,10 @@ impl World<'_> {
 
     /// Whether concurrent writers of one row exclude each other.
     pub(crate) fn rows_are_whole(&self) -> bool {
-        matches!(self.level(), Level::Mvrc | Level::Psi | Level::Si | Level::Ser | Level::Sser)
+        let level = self.level();
+        level.looks_at_statements()
+            || level.refuses_conflicts()
+            || level.has_one_snapshot()
             || self.db.options.granularity == Granularity::Row
     }
 

@@ -29,10 +29,15 @@ const MAX_ROWS_OF_ONE_PAGE: usize = 185;
 /// As many entries of 20 bytes make a page of an index, which is filled to 90 percent.
 const MAX_ENTRIES_OF_ONE_PAGE: usize = 366;
 
+/// Whether PostgreSQL watches the dependencies of transactions at a level.
+pub(crate) fn is_watched(level: Level) -> bool {
+    level.is_serializable() && !level.is_strict()
+}
+
 impl World<'_> {
     /// The transaction, if it is serializable and Skew does as PostgreSQL does.
     fn serializable(&mut self) -> Result<Option<TxnId>> {
-        if self.db.options.choice != ChoiceKind::Postgres || self.level() != Level::Ser {
+        if self.db.options.choice != ChoiceKind::Postgres || !is_watched(self.level()) {
             return Ok(None);
         }
         let txn = self.txn()?;

@@ -21,6 +21,7 @@ use crate::storage::conflict::{concurrent_update, deadlock, store_error};
 use crate::storage::locks::{self, Asked, Mode, Owner, Resource, TableMode};
 use crate::storage::look::Stake;
 use crate::storage::same::is_same;
+use crate::storage::serializable::is_watched;
 use crate::storage::site::Site;
 use crate::storage::table::BoundTable;
 use crate::types::{Datum, Typed};
@@ -181,7 +182,7 @@ impl<'a> World<'a> {
     /// It has its tables' locks before it looks at anything. At `mvrc` they come before its snapshot, as in PostgreSQL:
     /// who has waited for a table sees what was done to it meanwhile.
     pub(crate) fn begin_query(&mut self, text: &Arc<str>, plan: &Plan) -> Result<()> {
-        if self.level() == Level::Mvrc {
+        if self.level().looks_at_statements() {
             self.lock_tables_of(plan)?;
             self.begin_statement(text)?;
         } else {
@@ -198,7 +199,7 @@ impl<'a> World<'a> {
             return Ok(Catalogued::AsBefore);
         }
         let begun = self.session.transaction(&self.db).id.is_some();
-        if !begun && self.level() != Level::Mvrc {
+        if !begun && !self.level().looks_at_statements() {
             // The transaction's snapshot is older than what it waits for.
             self.begin_statement(text)?;
         }
@@ -283,7 +284,7 @@ impl<'a> World<'a> {
     pub(crate) fn keep_views_around(&mut self, key: u32, row: RowRef) -> Result<()> {
         let txn = self.txn()?;
         // Where their snapshots are one, or all show nothing, it is enough to look once.
-        let alike = self.level() != Level::Mvrc || self.db.store.any_value(Key(key)).is_none();
+        let alike = !self.level().looks_at_statements() || self.db.store.any_value(Key(key)).is_none();
         for at in 0..self.around.len() {
             let view = &self.around[at];
             if view.looks_at.contains(row.table) && !view.cells.contains_key(&key) {
@@ -356,8 +357,8 @@ impl<'a> World<'a> {
     /// their own recency; and wherever Skew does as PostgreSQL does.
     pub(crate) fn writers_lock(&self) -> bool {
         match self.level() {
-            Level::Mvrc => true,
-            Level::Si | Level::Ser | Level::Sser => {
+            level if level.looks_at_statements() => true,
+            level if level.has_one_snapshot() => {
                 self.db.options.recency == Recency::Commit || self.db.options.choice == ChoiceKind::Postgres
             }
             _ => false,
@@ -450,7 +451,7 @@ impl<'a> World<'a> {
     /// tried; else no anomaly can involve the transaction, and it is never refused.
     fn wait_for_safe_snapshot(&mut self) -> Result<()> {
         let is_postgres = self.db.options.choice == ChoiceKind::Postgres;
-        let waits = |own: &Transaction| own.id.is_none() && own.level == Level::Ser && own.read_only && own.deferrable;
+        let waits = |own: &Transaction| own.id.is_none() && is_watched(own.level) && own.read_only && own.deferrable;
         if !is_postgres || !self.session.transaction.as_ref().is_some_and(waits) {
             return Ok(());
         }
