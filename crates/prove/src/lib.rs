@@ -6,6 +6,7 @@
 //! - [`lower`]: from PL/pgSQL and the schema to that language
 //! - [`summary`]: what each way through a procedure reads and writes
 //! - [`graph`]: dependencies between ways, and the cycles that a level allows
+//! - [`lemmas`]: why the graph leaves out what it leaves out
 //! - [`robust`]: whether every run is serializable at a level
 //! - [`suspect`]: calls that may not be serializable together
 //! - [`confirm`]: a suspect as a run that is executed
@@ -15,6 +16,7 @@ pub mod certificate;
 pub mod confirm;
 pub mod graph;
 pub mod ir;
+pub mod lemmas;
 pub mod lower;
 pub mod robust;
 pub mod smt;

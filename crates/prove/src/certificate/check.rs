@@ -205,7 +205,7 @@ pub(super) fn one_level(certificate: &Certificate, part: &LevelPart, solver: Sol
     }
     let summary = &if certificate.rows { by_rows(summary) } else { summary.clone() };
     let protected = summary.programs.iter().zip(&own).map(|(program, own)| {
-        matches!(own.unwrap_or(level), Level::Ser | Level::Sser) || certificate.serializable.contains(&program.name)
+        own.unwrap_or(level).is_serializable() || certificate.serializable.contains(&program.name)
     });
     let protected = protected.collect();
     let sessions = certificate.sessions && levels.has_sessions();

@@ -17,7 +17,7 @@ pub(super) fn summary_of(summary: &summary::Summary, reading: Reading, writers: 
     Summary {
         reading,
         writers,
-        tables: summary.facts.tables.values().map(table_of).collect(),
+        tables: summary.facts.tables.values().map(|table| table_of(table, &oids)).collect(),
         lookups: summary.facts.lookups.iter().map(|lookup| lookup_of(lookup, &oids)).collect(),
         programs: summary.programs.iter().map(|program| program_of(program, &oids)).collect(),
         edges: Vec::new(),
@@ -25,7 +25,7 @@ pub(super) fn summary_of(summary: &summary::Summary, reading: Reading, writers: 
     }
 }
 
-fn table_of(table: &summary::facts::TableFacts) -> Table {
+fn table_of(table: &summary::facts::TableFacts, oids: &[Oid]) -> Table {
     let not_null = table.not_null.iter().enumerate().filter(|(_, is)| **is).map(|(column, _)| column);
     Table {
         name: table.name.clone(),
@@ -38,6 +38,14 @@ fn table_of(table: &summary::facts::TableFacts) -> Table {
         reinserted: table.reinserted,
         updated: table.updated.iter().copied().collect(),
         counted: table.counted.as_ref().map(|one| (one.column, one.parts.iter().map(|(own, _)| *own).collect())),
+        references: table
+            .references
+            .iter()
+            .filter_map(|(columns, parent, theirs)| {
+                let parent = oids.iter().position(|oid| oid == parent)?;
+                Some((columns.clone(), parent, theirs.clone()))
+            })
+            .collect(),
     }
 }
 

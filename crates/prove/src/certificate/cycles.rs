@@ -206,6 +206,7 @@ impl<'s> Following<'s> {
         let (asks_rw, asks_ww) = start.rule.asks_for();
         // What one reads and the next overwrites the next need not see, nor what a constraint of it rests on.
         let hides = matches!(kind, Some(Kind::Rw | Kind::Constraint));
+        let is_seen = self.is_protected(chain.last, step.to);
         let mut names = chain.names.clone();
         if names.len() < 8 {
             names.push(step.to);
@@ -214,8 +215,9 @@ impl<'s> Following<'s> {
             equal,
             last: step.to,
             is_second: false,
-            read_writes: chain.read_writes || (asks_rw && hides && !is_ordered),
-            overwrites: chain.overwrites || (asks_ww && kind == Some(Kind::Ww)),
+            // What serializable transactions do to each other is seen like a read (SERTOTAL).
+            read_writes: chain.read_writes || (asks_rw && hides && !is_ordered && !is_seen),
+            overwrites: chain.overwrites || (asks_ww && kind == Some(Kind::Ww) && !is_seen),
             length: (chain.length + 1).min(4),
             ends: with_first && start.rule.apart != Apartness::Locked,
             hits: hit,

@@ -154,6 +154,9 @@ pub struct Table {
     pub updated: Vec<usize>,
     /// The column that numbers its rows, if every insert takes its number from a counter, and the columns that say which one.
     pub counted: Option<(usize, Vec<usize>)>,
+    /// Columns that refer to a row of another table: these columns, the table's number, its columns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<(Vec<usize>, usize, Vec<usize>)>,
 }
 
 /// A program.

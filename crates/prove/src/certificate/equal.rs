@@ -190,6 +190,9 @@ impl<'s> Equal<'s> {
                 }
             }
         }
+        if self.refuses((one, way), (other, other_way)) || self.refuses((other, other_way), (one, way)) {
+            return false;
+        }
         for row in &way.accesses {
             let Some(table) = self.table(row) else { continue };
             for other_row in other_way.accesses.iter().filter(|access| access.table == row.table) {
@@ -204,6 +207,40 @@ impl<'s> Equal<'s> {
             }
         }
         true
+    }
+}
+
+impl Equal<'_> {
+    /// Whether a foreign key refuses one of two transactions, whichever commits first: one inserts a row that stays, and the
+    /// other one deletes the row that it refers to, which does not come back.
+    fn refuses(&self, (one, way): (usize, &Way), (other, other_way): (usize, &Way)) -> bool {
+        let is_there = |access: &Access| {
+            access.outcome == Outcome::Found && !access.conditional && !access.looped && !access.undoable
+        };
+        let children = way.accesses.iter().filter(|access| surely_inserts(access) && is_there(access));
+        let removed = |access: &&Access| access.does == Does::Delete && is_there(access) && !access.writes.is_empty();
+        let removed: Vec<&Access> = other_way.accesses.iter().filter(removed).collect();
+        children.filter_map(|child| Some((child, self.table(child)?))).any(|(child, table)| {
+            let mut references = table.references.iter().filter(|_| !table.deleted);
+            references.any(|(columns, parent, theirs)| {
+                let Some(parents) = self.summary.tables.get(*parent) else { return false };
+                let stays_gone = !parents.inserted || (!parents.reinserted && parents.key == *theirs);
+                let is_set = |column: &usize| {
+                    let value = child.value(*column);
+                    let is_known = |value: usize| way.never_null.contains(&value) || table.not_null.contains(column);
+                    value.is_some_and(is_known) && !table.updated.contains(column)
+                };
+                let is_parent = |row: &&Access| {
+                    row.table == Some(*parent)
+                        && columns.iter().zip(theirs).all(|(column, their)| {
+                            let values = child.value(*column).zip(row.value(*their));
+                            !parents.updated.contains(their)
+                                && values.is_some_and(|(value, gone)| self.are((one, value), (other, gone)))
+                        })
+                };
+                stays_gone && columns.iter().all(is_set) && removed.iter().any(is_parent)
+            })
+        })
     }
 }
 

@@ -96,11 +96,14 @@ impl Levels {
     /// By the levels that programs ask for, and the one of those that ask for none. A serializable program is protected from
     /// those that are, too; apart from that it runs as those that ask for none, or at `si`.
     pub(super) fn of(level: Level, programs: &[Option<Level>]) -> Result<Levels, String> {
-        let base = if matches!(level, Level::Ser | Level::Sser) { Level::Si } else { level };
+        let base = if level.is_serializable() { Level::Si } else { level };
         let own = programs.iter().map(|own| match own {
-            None | Some(Level::Ser | Level::Sser) => base,
-            Some(own) => *own,
+            Some(own) if !own.is_serializable() => *own,
+            _ => base,
         });
+        if programs.iter().flatten().chain([&level]).any(|level| level.definition().target.is_some()) {
+            return Err("databases' own levels are not what certificates are about".to_owned());
+        }
         let each: Option<Vec<Rule>> = own.map(Rule::of).collect();
         let mut each = each.ok_or("not a level that certificates are about")?;
         let mixed = each.iter().any(|rule| rule.level != each[0].level);

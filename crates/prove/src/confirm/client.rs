@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use skew_model::Level;
+use skew_model::{Level, Target};
 use skew_sql::explore::{Client, FINALLY};
 use skew_sql::session::guide::{Guide, Seeing};
 use skew_sql::types::quote;
@@ -90,7 +90,7 @@ impl Arrangement {
         let place = |call: usize| calls.iter().position(|known| *known == call);
         let mut expected = BTreeMap::new();
         for edge in &case.suspect.edges {
-            let has_conflicts = matches!(case.level(edge.to), Level::Si | Level::Psi);
+            let has_conflicts = case.level(edge.to).refuses_conflicts();
             let Some((from, to)) = place(edge.from).zip(place(edge.to)) else { continue };
             match edge.kind {
                 EdgeKind::ReadWrite => _ = expected.insert((from, to), false),
@@ -167,7 +167,16 @@ fn order(suspect: &Suspect) -> Vec<usize> {
 /// The level that the store runs a client at. It has sessions at every level; where each call has a session of its own,
 /// what `ra` shows is what `ec` shows.
 pub(super) fn run_at(level: Level) -> Level {
-    if level == Level::Ec { Level::Ra } else { level }
+    match level {
+        Level::Ec => Level::Ra,
+        Level::PgRc => Level::Mvrc,
+        level => level,
+    }
+}
+
+/// Whether runs of a level are those of PostgreSQL's snapshots.
+pub(super) fn has_snapshots(level: Level) -> bool {
+    level.definition().target == Some(Target::Postgres) && level.looks_once()
 }
 
 /// As `skew explore` reads it.

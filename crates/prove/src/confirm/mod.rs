@@ -88,6 +88,8 @@ pub struct Found {
     pub executed: Vec<Executed>,
     /// The rows of all tables in the end: `account: (1, 50) (2, 0)`.
     pub state: Vec<String>,
+    /// The run as sessions of psql, where it was made so.
+    pub script: Option<String>,
     /// What was tried.
     pub tried: Tried,
 }
@@ -112,6 +114,8 @@ pub fn confirm(
     suspect: &Suspect,
     limits: Limits,
 ) -> Result<Confirmation> {
+    let exact = exact_copy(database, suspect.level)?;
+    let database = exact.as_ref().unwrap_or(database);
     search::confirm(&mut Ground::new(database, app, summary)?, suspect, limits)
 }
 
@@ -126,6 +130,8 @@ pub fn confirm_all(
     together: Duration,
     all: bool,
 ) -> Result<Vec<Option<Confirmation>>> {
+    let exact = suspects.first().map(|suspect| exact_copy(database, suspect.level)).transpose()?.flatten();
+    let database = exact.as_ref().unwrap_or(database);
     search::confirm_all(&mut Ground::new(database, app, summary)?, suspects, each, together, all)
 }
 
@@ -137,7 +143,14 @@ pub fn confirm_model(
     (suspect, model): (&Suspect, &Model),
     limits: Limits,
 ) -> Result<Option<Found>> {
+    let exact = exact_copy(database, suspect.level)?;
+    let database = exact.as_ref().unwrap_or(database);
     search::confirm_model(&Ground::new(database, app, summary)?, suspect, model, limits)
+}
+
+/// A database that reads as PostgreSQL does, if the level is PostgreSQL's and looks once: runs are made on that one.
+fn exact_copy(database: &Database, level: Level) -> Result<Option<Database>> {
+    client::has_snapshots(level).then(|| database.copy_as_postgres()).transpose()
 }
 
 /// What the solver has in mind for a suspect: the calls with arguments, and the rows that they find.
@@ -164,14 +177,20 @@ impl Found {
         let marks: String =
             question.serializable.iter().map(|name| format!(" --mark {}", shell(&format!("{name}=ser")))).collect();
         let rows = if question.dependencies == Dependencies::Rows { " --granularity row" } else { "" };
-        let level = client::run_at(self.level);
+        let level = match client::has_snapshots(self.level) {
+            true => "'repeatable read'".to_owned(),
+            false => client::run_at(self.level).to_string(),
+        };
         format!("skew explore {file}{setup}{marks}{rows} --client {} --level {level}", shell(&self.client_text()))
     }
 
     /// The same on a PostgreSQL that holds the application: statements, each with the session that it goes to (`-- T1`), in
     /// their order. Only what `si` and `mvrc` allow can be told so; otherwise, why not.
     pub fn postgres_script(&self) -> std::result::Result<String, String> {
-        script::script(self)
+        match &self.script {
+            Some(script) => Ok(script.clone()),
+            None => script::script(self),
+        }
     }
 }
 

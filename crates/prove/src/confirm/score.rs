@@ -1,7 +1,5 @@
 //! How promising calls with arguments are: what each of them does alone, held against the suspect.
 
-use skew_model::Level;
-
 use super::arguments::{Calls, Case};
 use super::footprint::{Footprint, Footprints};
 use crate::summary::{Access, Cell};
@@ -17,7 +15,7 @@ pub(super) fn score(case: Case<'_>, calls: &Calls, footprints: &Footprints) -> i
         score += if foot.failed { -25 } else { 4 * i64::from(takes_its_way(case, call, foot)) };
     }
     score += case.suspect.edges.iter().map(|edge| shown(case, edge, &feet)).sum::<i64>();
-    if matches!(case.suspect.level, Level::Si | Level::Psi) {
+    if case.suspect.level.refuses_conflicts() {
         score -= 15 * conflicts(case, &feet);
     }
     score

@@ -31,7 +31,7 @@ pub(super) fn script(found: &Found) -> Result<String, String> {
     let ordered: Vec<&Transaction> = order.iter().filter_map(|id| place(*id)).collect();
     let setup: String = found.setup.iter().map(|statement| format!("{statement}; -- T1\n")).collect();
     let finally = finally(found);
-    if found.level == Level::Mvrc {
+    if found.level.looks_at_statements() {
         return super::steps::script(found, &ordered).map(|script| setup + &script + &finally);
     }
     let looks: Vec<usize> = (0..ordered.len()).map(|at| looks_after(&found.history, &ordered, at)).collect();
@@ -113,7 +113,7 @@ fn transactions(found: &Found) -> Result<Vec<Transaction<'_>>, String> {
             let txn = history.txn(id);
             let level = txn.level.unwrap_or(found.level);
             let is_known = match found.level {
-                Level::Mvrc => level == Level::Mvrc,
+                found if found.looks_at_statements() => level.looks_at_statements(),
                 _ => matches!(level, Level::Si | Level::Ser),
             };
             if !is_known {

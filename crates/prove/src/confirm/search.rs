@@ -4,18 +4,18 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use skew_check::{Checker, Options};
-use skew_model::{History, Level, Scope};
+use skew_check::{Checker, Options, check};
+use skew_model::{History, Level, Scope, SqlLevel};
 use skew_sql::app::App;
 use skew_sql::catalog::Oid;
 use skew_sql::error::Result;
-use skew_sql::explore::{Watch, record, run};
+use skew_sql::explore::{FINALLY, SnapshotRun, Watch, record, run, run_with_snapshots, snapshot_orders};
 use skew_sql::session::clock::STEADY;
 use skew_sql::session::guide::Guide;
 use skew_sql::session::{Client, Database};
 
 use super::arguments::{Calls, Case, Clients, clients};
-use super::client::{Arrangement, run_at};
+use super::client::{Arrangement, has_snapshots, run_at};
 use super::footprint::Footprints;
 use super::model::Start;
 use super::rows::{self, Rows};
@@ -29,6 +29,8 @@ use crate::suspect::Suspect;
 const FIRST_RUNS: u64 = 24;
 /// So many clients of a suspect are tried before other suspects have their turn.
 const FIRST_CLIENTS: usize = 6;
+/// So many orders of snapshots and commits of one client are tried.
+const MAX_SNAPSHOT_ORDERS: usize = 400;
 /// So many runs may show that a call is not needed.
 const RUNS_WITHOUT: u64 = 64;
 
@@ -54,6 +56,8 @@ pub(super) struct Search<'a> {
     fresh: VecDeque<Attempt>,
     /// What was tried for a while.
     open: VecDeque<Attempt>,
+    /// The last run with snapshots that was not serializable.
+    shown: Option<SnapshotRun>,
 }
 
 /// A client whose runs are made one after the other.
@@ -139,9 +143,18 @@ pub(super) fn confirm_model(
         found = search.try_fresh(&mut filled, FIRST_CLIENTS)?;
     }
     Ok(match found {
-        Some(Confirmation::Found(found)) => Some(Found { setup, ..*found }),
+        Some(Confirmation::Found(found)) => {
+            let script = with_setup(found.script.clone(), &setup);
+            Some(Found { setup, script, ..*found })
+        }
         _ => None,
     })
+}
+
+/// A script with the statements that have to come first.
+fn with_setup(script: Option<String>, setup: &[String]) -> Option<String> {
+    let first: String = setup.iter().map(|statement| format!("{statement}; -- T1\n")).collect();
+    script.map(|script| first + &script)
 }
 
 /// The tables in which the suspect's calls look for rows.
@@ -192,6 +205,7 @@ impl<'a> Search<'a> {
             clients: None,
             fresh: VecDeque::new(),
             open: VecDeque::new(),
+            shown: None,
         }
     }
 
@@ -328,6 +342,9 @@ impl<'a> Search<'a> {
     fn runs(&mut self, ground: &Ground<'_>, attempt: &Attempt, most: u64) -> Result<Seen> {
         let level = run_at(self.case.suspect.level);
         let client = attempt.arrangement.client(self.calls(attempt));
+        if has_snapshots(self.case.suspect.level) {
+            return self.runs_with_snapshots(ground, &client);
+        }
         for _ in 0..most {
             if self.limit().is_some() {
                 return Ok(Seen::More);
@@ -342,6 +359,25 @@ impl<'a> Search<'a> {
             }
         }
         Ok(Seen::More)
+    }
+
+    /// Runs a client with all snapshots that its calls can take at PostgreSQL's REPEATABLE READ.
+    fn runs_with_snapshots(&mut self, ground: &Ground<'_>, client: &skew_sql::explore::Client) -> Result<Seen> {
+        let calls: Vec<usize> =
+            client.sessions.iter().filter(|(name, _)| name != FINALLY).map(|(_, calls)| calls.len()).collect();
+        for steps in snapshot_orders(&calls, MAX_SNAPSHOT_ORDERS) {
+            if self.limit().is_some() {
+                return Ok(Seen::More);
+            }
+            self.tried.runs += 1;
+            let ran = run_with_snapshots(ground.database, ground.app, client, &steps, SqlLevel::RepeatableRead)?;
+            if let Some(ran) = ran.filter(|ran| check(&ran.history, Level::Ser).violated()) {
+                let history = Box::new(ran.history.clone());
+                self.shown = Some(ran);
+                return Ok(Seen::Hit(history));
+            }
+        }
+        Ok(Seen::Nothing)
     }
 
     fn calls(&self, attempt: &Attempt) -> &Calls {
@@ -376,6 +412,20 @@ impl<'a> Search<'a> {
         }
         let calls = &self.clients.as_ref().expect("attempts are made of clients").list[client];
         let named = arrangement.client(calls);
+        if let Some(SnapshotRun { history, state, statements }) = self.shown.take() {
+            let line = |(session, text): &(usize, String)| format!("{text}; -- T{}\n", session + 1);
+            return Ok(Confirmation::Found(Box::new(Found {
+                level: self.case.suspect.level,
+                client: named,
+                calls: arrangement.calls(),
+                setup: Vec::new(),
+                history,
+                executed: Vec::new(),
+                state,
+                script: Some(statements.iter().map(line).collect()),
+                tried: self.tried,
+            })));
+        }
         guide.lock().unwrap_or_else(PoisonError::into_inner).same_run();
         let (level, watch) = (run_at(self.case.suspect.level), &ground.footprints.watch);
         let (recording, state) = record(ground.database, ground.app, &named, level, &guide, watch)?;
@@ -391,6 +441,7 @@ impl<'a> Search<'a> {
             history,
             executed,
             state,
+            script: None,
             tried: self.tried,
         })))
     }

@@ -36,6 +36,10 @@ pub(super) struct Parts {
     inserts: Vec<usize>,
     /// Accesses to rows of tables that stay as they are.
     fixed: Vec<usize>,
+    /// Accesses that insert rows which stay and refer to another row, with the reference's place among the table's.
+    references: Vec<(usize, usize)>,
+    /// Accesses that delete rows which do not come back.
+    removals: Vec<usize>,
 }
 
 impl Parts {
@@ -70,6 +74,20 @@ impl Parts {
             }
             if table.is_fixed() && access.outcome != Outcome::Open {
                 parts.fixed.push(at);
+            }
+            if !table.deleted && surely_inserts(access) && !access.undoable {
+                let refers = |(columns, ..): &(Vec<usize>, _, _)| {
+                    columns.iter().all(|column| {
+                        let is_set = access.value_of(*column).is_some_and(|value| path.never_null.contains(&value));
+                        (is_set || access.value_of(*column).is_some() && table.not_null[*column])
+                            && !table.updated.contains(column)
+                    })
+                };
+                let numbers = (0..table.references.len()).filter(|number| refers(&table.references[*number]));
+                parts.references.extend(numbers.map(|number| (at, number)));
+            }
+            if access.kind == AccessKind::Delete && access.surely_writes() && !access.undoable && !table.reinserted {
+                parts.removals.push(at);
             }
         }
         parts
@@ -284,10 +302,42 @@ impl Classes {
             parts.inserts.iter().any(|&at| other_parts.inserts.iter().any(|&other_at| are_one(at, other_at)));
         let differs = |at: usize, other_at: usize| path.accesses[at].outcome != other_path.accesses[other_at].outcome;
         inserted
+            || self.outlives(graph, (one, path, parts), (other, other_path, other_parts))
+            || self.outlives(graph, (other, other_path, other_parts), (one, path, parts))
             || parts
                 .fixed
                 .iter()
                 .any(|&at| other_parts.fixed.iter().any(|&other_at| differs(at, other_at) && are_one(at, other_at)))
+    }
+}
+
+impl Classes {
+    /// Lemma `a-referenced-row-stays`: whether one transaction inserts a row that stays and refers to a row that another one
+    /// deletes for good. Whichever commits first, the foreign key refuses the other one.
+    fn outlives(
+        &self,
+        graph: &Graph<'_>,
+        (one, path, parts): (usize, &Path, &Parts),
+        (other, other_path, other_parts): (usize, &Path, &Parts),
+    ) -> bool {
+        parts.references.iter().any(|&(child, number)| {
+            let child = &path.accesses[child];
+            let Some(table) = graph.summary.facts.table(child.table) else { return false };
+            let (columns, parent, parent_columns) = &table.references[number];
+            let Some(parent_table) = graph.summary.facts.table(*parent) else { return false };
+            let is_it = |&removed: &usize| {
+                let removed = &other_path.accesses[removed];
+                // Where the reference is not to the key, another row can have the same values.
+                removed.table == *parent
+                    && (*parent_columns == parent_table.key || !parent_table.inserted)
+                    && columns.iter().zip(parent_columns).all(|(column, parent_column)| {
+                        let values = child.value_of(*column).zip(removed.value_of(*parent_column));
+                        !parent_table.updated.contains(parent_column)
+                            && values.is_some_and(|(value, removed)| self.are_equal((one, value), (other, removed)))
+                    })
+            };
+            other_parts.removals.iter().any(is_it)
+        })
     }
 }
 

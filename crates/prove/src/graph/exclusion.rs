@@ -4,10 +4,10 @@
 use crate::graph::Graph;
 use crate::graph::classes::{Classes, surely_inserts};
 use crate::graph::edges::Dependency;
-use crate::graph::rules::{Back, Exclusion};
+use crate::graph::rules::{Back, Conflicts, Exclusion};
 use crate::graph::search::{Chain, FIRST, HERE, SECOND};
 use crate::summary::build::Reading;
-use crate::summary::{Access, Outcome, Path, TermId};
+use crate::summary::{Access, AccessKind, Outcome, Path, TermId};
 
 /// Values of T1 and of another transaction that are not all the same: both would write one row, and who is left of the way
 /// behind was not excluded. What others have in common with a transaction is not the same as T1's, either.
@@ -69,9 +69,30 @@ impl Chain<'_, '_> {
         })
     }
 
-    /// Whether two transactions surely write one cell.
+    /// Whether two transactions are surely not concurrent, because both write.
     pub(super) fn surely_conflict(&self, classes: &Classes, one: (usize, &[usize]), other: (usize, &[usize])) -> bool {
-        let pairs = self.conflicts(classes, one, other);
+        self.have_one_row(classes, one, other, self.conflicts(classes, one, other))
+    }
+
+    /// Whether one of two transactions surely depends on the other one, because both write one cell.
+    pub(super) fn surely_depend(&self, classes: &Classes, one: (usize, &[usize]), other: (usize, &[usize])) -> bool {
+        let mut pairs = self.conflicts(classes, one, other);
+        if self.rules.conflicts == Conflicts::Rows {
+            // Where rows come back, two that change a row with one key have perhaps changed different rows.
+            let stays =
+                |access: &Access| !self.graph.summary.facts.table(access.table).is_none_or(|table| table.deleted);
+            pairs.retain(|(own, other)| meet(own, other) && stays(own));
+        }
+        self.have_one_row(classes, one, other, pairs)
+    }
+
+    fn have_one_row(
+        &self,
+        classes: &Classes,
+        one: (usize, &[usize]),
+        other: (usize, &[usize]),
+        pairs: Vec<(&Access, &Access)>,
+    ) -> bool {
         pairs
             .into_iter()
             .any(|(access, other_access)| classes.are_one_row(self.graph, (one.0, access), (other.0, other_access)))
@@ -111,7 +132,28 @@ impl Chain<'_, '_> {
         let excludes = |access: &Access| access.alone || !access.writes.is_empty();
         let is_second = other.0 == SECOND || classes.is_doubled();
         let locked = |own: &Access, other: &Access| by_rows && is_second && (excludes(own) || excludes(other));
-        pairs.filter(|(own, other)| own.table == other.table && (locked(own, other) || meet(own, other))).collect()
+        let is_one_table = |own: &Access, other: &Access| own.table == other.table;
+        match self.rules.conflicts {
+            Conflicts::Cells => pairs
+                .filter(|(own, other)| is_one_table(own, other) && (locked(own, other) || meet(own, other)))
+                .collect(),
+            Conflicts::Rows => pairs
+                .filter(|(own, other)| {
+                    is_one_table(own, other) && self.change_what_they_found((path, own), (other_path, other))
+                })
+                .collect(),
+        }
+    }
+
+    /// Lemma `first-updater-wins-per-row`: two transactions that change a row with one key have changed the same row, unless
+    /// one of them has inserted it where another one was deleted.
+    fn change_what_they_found(&self, one: (&Path, &Access), other: (&Path, &Access)) -> bool {
+        let stays = self.graph.summary.facts.table(one.1.table).is_some_and(|table| !table.deleted);
+        let makes = |access: &Access| access.kind == AccessKind::Insert && access.table == one.1.table;
+        let found_it = |(path, access): (&Path, &Access)| {
+            matches!(access.kind, AccessKind::Update | AccessKind::Delete) && !path.accesses.iter().any(makes)
+        };
+        stays || (found_it(one) && found_it(other))
     }
 
     /// What cannot be the same of T1 and a transaction on the way, where everybody on it is concurrent with T1.

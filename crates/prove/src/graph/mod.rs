@@ -15,14 +15,27 @@ mod exclusion;
 pub mod rules;
 pub mod search;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::summary::{Path, Summary};
 
-/// So long a graph is made and searched, if nothing else is said. Few programs come near it: it is there so that nothing
-/// hangs.
-pub const MOST_TIME: Duration = Duration::from_secs(6);
+/// How much work a graph and the search in it take at most. What is said of a level depends on the steps alone; a time only
+/// ends the work, and the answer names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Budget {
+    /// Steps: dependencies that are made, and steps of chains that are tried.
+    pub steps: u64,
+    /// A time, if the user gave one.
+    pub time: Option<Duration>,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget { steps: 20_000_000, time: None }
+    }
+}
 
 /// So many dependencies are kept; more need gigabytes.
 const MOST_EDGES: usize = 2_000_000;
@@ -46,7 +59,7 @@ pub struct Graph<'s> {
     /// The dependencies that leave each node, in the order of whom they lead to.
     pub edges: Vec<Vec<edges::Dependency>>,
     /// The same, without those that lead to the same row in the same way.
-    steps: Vec<Vec<edges::Dependency>>,
+    followed: Vec<Vec<edges::Dependency>>,
     /// What equalities have to do with, of each node.
     parts: Vec<classes::Parts>,
     /// Whether two can write one row without seeing each other.
@@ -54,8 +67,9 @@ pub struct Graph<'s> {
     /// The limit that was hit: dependencies are missing.
     pub limit: Option<String>,
     started: Instant,
-    /// How long it may take.
-    time: Duration,
+    budget: Budget,
+    /// How many steps have been made.
+    steps: Cell<u64>,
 }
 
 /// Whether two transactions can write one row without one of them seeing the other.
@@ -75,18 +89,19 @@ impl<'s> Graph<'s> {
 
     /// The graph of some of the programs at a level.
     pub fn with(summary: &'s Summary, programs: &[usize], writers: Writers) -> Graph<'s> {
-        Graph::within(summary, programs, writers, MOST_TIME)
+        Graph::within(summary, programs, writers, Budget::default())
     }
 
-    /// The same, made and searched for so long at most.
-    pub fn within(summary: &'s Summary, programs: &[usize], writers: Writers, time: Duration) -> Graph<'s> {
+    /// The same, made and searched within a budget.
+    pub fn within(summary: &'s Summary, programs: &[usize], writers: Writers, budget: Budget) -> Graph<'s> {
         let nodes: Vec<Node> = programs
             .iter()
             .flat_map(|&program| (0..summary.programs[program].paths.len()).map(move |path| Node { program, path }))
             .collect();
         let (edges, steps, parts) = (Vec::new(), Vec::new(), Vec::new());
-        let started = Instant::now();
-        let mut graph = Graph { summary, nodes, edges, steps, parts, writers, limit: None, started, time };
+        let (started, made) = (Instant::now(), Cell::new(0));
+        let mut graph =
+            Graph { summary, nodes, edges, followed: steps, parts, writers, limit: None, started, budget, steps: made };
         let mut texts = BTreeMap::new();
         let parts = (0..graph.nodes.len()).map(|node| classes::Parts::of(graph.path(node), &summary.facts, &mut texts));
         graph.parts = parts.collect();
@@ -98,27 +113,34 @@ impl<'s> Graph<'s> {
             let leaving =
                 if graph.limit.is_none() { edges::leaving(&graph, node, &accesses, &lookers) } else { Vec::new() };
             count += leaving.len();
+            graph.takes(leaving.len() as u64);
             graph.edges.push(leaving);
-            graph.steps.push(edges::different(&graph, node));
+            graph.followed.push(edges::different(&graph, node));
         }
         graph
     }
 
-    /// The limit that so many dependencies hit, or the time that they have taken: half of it is for the search.
+    /// The limit that so many dependencies hit, or all steps together.
     fn limit_at(&self, edges: usize) -> Option<String> {
         if edges > MOST_EDGES {
             return Some(format!("{MOST_EDGES} dependencies between ways through programs"));
         }
-        (self.started.elapsed() > self.time / 2).then(|| self.time_limit())
+        self.exhausted()
     }
 
-    /// Whether the time for it is over.
-    fn is_over(&self) -> bool {
-        self.started.elapsed() > self.time
+    /// So many steps more have been made.
+    fn takes(&self, steps: u64) {
+        self.steps.set(self.steps.get() + steps);
     }
 
-    fn time_limit(&self) -> String {
-        format!("{} s for the graph", (self.time.as_secs_f64() * 10.0).round() / 10.0)
+    /// The limit that was hit, if the budget is used up.
+    fn exhausted(&self) -> Option<String> {
+        let Budget { steps, time } = self.budget;
+        if self.steps.get() > steps {
+            return Some(format!("--max-steps: {steps} steps in the graph"));
+        }
+        let time = time.filter(|time| self.started.elapsed() > *time)?;
+        Some(format!("--max-time: {} s were over before the graph was searched", time.as_secs()))
     }
 
     /// The dependencies of one node on another one.

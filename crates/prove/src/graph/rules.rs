@@ -26,6 +26,8 @@ pub struct Rules {
     pub back: Back,
     /// Who excludes whom.
     pub exclusion: Exclusion,
+    /// What two writers conflict about.
+    pub conflicts: Conflicts,
     /// Other programs run at other levels.
     pub mixed: bool,
 }
@@ -62,42 +64,59 @@ pub enum Exclusion {
     Locks,
 }
 
+/// What two writers conflict about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Conflicts {
+    /// Cells: two transactions that write different columns of a row do not conflict.
+    Cells,
+    /// Rows that are there: PostgreSQL. A row that is inserted with the key of a deleted one is another row, so only
+    /// transactions that change a row which they have found conflict for sure; see [`crate::lemmas`].
+    Rows,
+}
+
+/// What each level allows. A level without a row here is one that the graph says nothing about: *unknown*.
+pub const LEVELS: [(Level, Back, Exclusion, Conflicts); 10] = [
+    (Level::Rc, Back::Later, Exclusion::None, Conflicts::Cells),
+    (Level::Ec, Back::NotDirectly, Exclusion::None, Conflicts::Cells),
+    (Level::Ra, Back::NotDirectly, Exclusion::None, Conflicts::Cells),
+    (Level::Cc, Back::SecondOverwrite, Exclusion::None, Conflicts::Cells),
+    (Level::Mvrc, Back::LaterStatement, Exclusion::Locks, Conflicts::Cells),
+    (Level::Pc, Back::Overwrite, Exclusion::None, Conflicts::Cells),
+    (Level::Psi, Back::SecondReadWrite, Exclusion::Neighbours, Conflicts::Cells),
+    (Level::Si, Back::ReadWrite, Exclusion::Everybody, Conflicts::Cells),
+    (Level::PgRc, Back::LaterStatement, Exclusion::Locks, Conflicts::Cells),
+    (Level::PgRr, Back::ReadWrite, Exclusion::Everybody, Conflicts::Rows),
+];
+
 impl Rules {
-    /// What a level allows; `None` if it is serializable anyway, or not a level that transactions can be run at.
+    /// What a level allows; `None` if it is serializable anyway, or a level without a rule.
     pub fn of(level: Level, sessions: bool) -> Option<Rules> {
-        let (back, exclusion) = match level {
-            Level::Rc => (Back::Later, Exclusion::None),
-            Level::Ra => (Back::NotDirectly, Exclusion::None),
-            Level::Ec => (Back::NotDirectly, Exclusion::None),
-            Level::Cc => (Back::SecondOverwrite, Exclusion::None),
-            Level::Pc => (Back::Overwrite, Exclusion::None),
-            Level::Psi => (Back::SecondReadWrite, Exclusion::Neighbours),
-            Level::Si => (Back::ReadWrite, Exclusion::Everybody),
-            Level::Mvrc => (Back::LaterStatement, Exclusion::Locks),
-            _ => return None,
-        };
-        Some(Rules { level, sessions: sessions && level != Level::Ec, back, exclusion, mixed: false })
+        let (level, back, exclusion, conflicts) = LEVELS.into_iter().find(|(known, ..)| *known == level)?;
+        let sessions = sessions && level.definition().sessions;
+        Some(Rules { level, sessions, back, exclusion, conflicts, mixed: false })
     }
 
     /// What the level of each program allows, by the programs' numbers and the levels that they ask for, where those that
     /// ask for none run at `level`. Otherwise, the program whose level cannot be looked at.
     ///
-    /// Serializable transactions are protected from each other; from the others they are as the level protects them, or as
-    /// `si` does.
+    /// Serializable transactions are protected from each other; from the others they are as [`beside_serializable`] says.
+    /// Databases' own levels are looked at where all programs run at the same one: what one of them excludes rests on what
+    /// the others do.
     pub fn of_each(
         level: Level,
         programs: &[(usize, Option<Level>)],
         sessions: bool,
     ) -> Result<BTreeMap<usize, Rules>, usize> {
-        let base = if level.implies(Level::Ser) { Level::Si } else { level };
+        let base = beside_serializable(level);
         let mut each = BTreeMap::new();
         for (program, own) in programs {
-            let own = own.filter(|own| !own.implies(Level::Ser)).unwrap_or(base);
+            let own = own.filter(|own| !own.is_serializable()).unwrap_or(base);
             each.insert(*program, Rules::of(own, sessions).ok_or(*program)?);
         }
         let mixed = each.values().any(|rules| Some(rules.level) != each.values().next().map(|first| first.level));
-        if let (true, Some((program, _))) = (mixed, each.iter().find(|(_, rules)| rules.level == Level::Ec)) {
-            // Sessions count for some and not for others.
+        // At `ec` sessions count for some and not for others.
+        let stands_alone = |level: Level| !level.definition().sessions || level.definition().target.is_some();
+        if let (true, Some((program, _))) = (mixed, each.iter().find(|(_, rules)| stands_alone(rules.level))) {
             return Err(*program);
         }
         each.values_mut().for_each(|rules| rules.mixed = mixed);
@@ -106,19 +125,22 @@ impl Rules {
 
     /// Whether two can write one row without seeing each other, if they run as these say.
     pub fn writers<'r>(mut all: impl Iterator<Item = &'r Rules>) -> Writers {
-        if all.any(|rules| rules.exclusion == Exclusion::None) { Writers::Together } else { Writers::Apart }
+        let can = |rules: &Rules| rules.exclusion == Exclusion::None || rules.conflicts == Conflicts::Rows;
+        if all.any(can) { Writers::Together } else { Writers::Apart }
     }
 
     /// Whether what an access reads can be overwritten by another transaction before its own ends.
     pub fn is_vulnerable(&self, access: &Access, other: &Rules) -> bool {
         // Only a database that locks keeps others away: who changes a row under its lock reads what it overwrites.
-        match self.level {
-            Level::Psi | Level::Si => !(access.locks && access.outcome == Outcome::Found && other.level == self.level),
-            Level::Mvrc => {
+        match self.exclusion {
+            Exclusion::Neighbours | Exclusion::Everybody => {
+                !(access.locks && access.outcome == Outcome::Found && other.level == self.level)
+            }
+            Exclusion::Locks => {
                 let changes = matches!(access.kind, AccessKind::Update | AccessKind::Delete) && access.single;
                 !(access.outcome == Outcome::Found && (access.locks || changes))
             }
-            _ => true,
+            Exclusion::None => true,
         }
     }
 
@@ -168,6 +190,15 @@ impl Rules {
                 cycle.kind == EdgeKind::ReadWrite || cycle.back.is_some_and(is_later)
             }
         }
+    }
+}
+
+/// How serializable transactions run beside others, where those that ask for no level run at this one: as they do, or one
+/// step below where all are serializable.
+pub fn beside_serializable(level: Level) -> Level {
+    match level.beside_others() {
+        beside if beside.is_serializable() => Level::Si,
+        beside => beside,
     }
 }
 

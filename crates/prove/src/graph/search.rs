@@ -14,7 +14,7 @@ use crate::graph::Graph;
 use crate::graph::classes::Classes;
 use crate::graph::edges::Dependency;
 use crate::graph::exclusion::{Apart, hit, meet};
-use crate::graph::rules::{Exclusion, Leading, Rules};
+use crate::graph::rules::{Back, Conflicts, Exclusion, Leading, Rules};
 use crate::summary::{AccessKind, Cell};
 use crate::suspect::{Edge, EdgeKind, Place, Suspect, SuspectCall};
 
@@ -65,13 +65,14 @@ pub fn search(graph: &Graph<'_>, all_rules: &BTreeMap<usize, Rules>, is_protecte
             }
             let mut chain = Chain { graph, rules, is_protected, first, out, states: Vec::new() };
             let Some(start) = chain.start() else { continue };
-            if graph.is_over() {
-                searched.limit = Some(graph.time_limit());
+            if let Some(limit) = graph.exhausted() {
+                searched.limit = Some(limit);
                 break 'all;
             }
             searched.pairs += 1;
             let suspects = chain.run(start);
             searched.states += chain.states.len();
+            searched.limit = graph.exhausted().or(searched.limit);
             if chain.states.len() >= MOST_STATES {
                 searched.limit = Some(format!("{MOST_STATES} states for one pair of transactions"));
             }
@@ -132,6 +133,8 @@ struct State {
     classes: Classes,
     read_writes: bool,
     overwrites: bool,
+    /// Where on the way serializable transactions are.
+    marks: Marks,
     length: usize,
     /// The transaction surely writes what T1 writes: they are neighbours, or the cycle is not a shortest one.
     must_close: bool,
@@ -143,17 +146,37 @@ struct State {
     via: Option<Dependency>,
 }
 
+/// Serializable transactions between the anti-dependencies of a chain.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Marks {
+    /// There is one since the last anti-dependency.
+    here: bool,
+    /// There is none between two anti-dependencies further behind.
+    missing: bool,
+}
+
 impl State {
     /// Whether every cycle that another state of the same node leads to is one that this one leads to, too.
     fn leads_to_as_much_as(&self, next: &State) -> bool {
         self.read_writes == next.read_writes
             && self.overwrites == next.overwrites
             && self.must_close == next.must_close
+            && self.marks == next.marks
             && self.length.min(3) == next.length.min(3)
             // What is known to be hit excludes more.
             && self.entered.iter().all(|access| next.entered.contains(access))
             && self.classes.is_within(&next.classes)
             && self.apart.iter().all(|one| next.apart.iter().any(|other| other.implies(one, &next.classes)))
+    }
+}
+
+impl Marks {
+    /// After another step: whether that is an anti-dependency, and whether it leads to a serializable transaction.
+    fn then(self, reads_old: bool, is_serializable: bool) -> Marks {
+        match reads_old {
+            true => Marks { here: is_serializable, missing: self.missing || !self.here },
+            false => Marks { here: self.here || is_serializable, missing: self.missing },
+        }
     }
 }
 
@@ -176,6 +199,7 @@ impl Chain<'_, '_> {
             classes,
             read_writes: false,
             overwrites: false,
+            marks: Marks { here: self.splits() && self.protects(self.out.to), missing: false },
             length: 2,
             must_close: false,
             entered: self.evidence_in(),
@@ -196,6 +220,10 @@ impl Chain<'_, '_> {
         while let Some(at) = queue.pop_front() {
             if self.states[at].must_close || self.states.len() >= MOST_STATES {
                 continue;
+            }
+            // Whoever called sees that the budget is used up, and says so.
+            if self.graph.exhausted().is_some() {
+                break;
             }
             for next in self.steps(at) {
                 let known = at_node.entry(next.classes.node(HERE)).or_default();
@@ -246,7 +274,7 @@ impl Chain<'_, '_> {
             overwrites: state.overwrites,
             at_commit: edge.lookup.is_some_and(|lookup| graph.summary.facts.lookups[lookup].at_commit),
         };
-        if !self.rules.leads_back(&leading) {
+        if !self.rules.leads_back(&leading) || self.is_split(state, kind) {
             return false;
         }
         let mut classes = state.classes.clone();
@@ -261,7 +289,7 @@ impl Chain<'_, '_> {
         }
         let is_chord = self.rules.exclusion != Exclusion::Locks
             && state.length > 3
-            && self.surely_conflict(&classes, (SECOND, &self.evidence_in()), (HERE, &state.entered));
+            && self.surely_depend(&classes, (SECOND, &self.evidence_in()), (HERE, &state.entered));
         if is_chord {
             return false;
         }
@@ -297,6 +325,7 @@ impl Chain<'_, '_> {
         let changed = &self.graph.path(self.first).accesses[edge.accesses.1];
         deleted.kind == AccessKind::Delete
             && changed.kind == AccessKind::Update
+            && self.rules.conflicts == Conflicts::Cells
             && !self.rules.mixed
             && (self.rules.exclusion == Exclusion::Everybody || !state.read_writes)
             && !edge.cells.contains(&Cell::Existence)
@@ -326,7 +355,7 @@ impl Chain<'_, '_> {
                 || (read_writes && !state.read_writes && hides(edge.kind))
                 || (overwrites && !state.overwrites && edge.kind == EdgeKind::WriteWrite)
         };
-        let edges = sessions.iter().chain(self.graph.steps[here].iter().filter(is_needed));
+        let edges = sessions.iter().chain(self.graph.followed[here].iter().filter(is_needed));
         edges.filter_map(|edge| self.step(at, edge)).collect()
     }
 
@@ -344,6 +373,7 @@ impl Chain<'_, '_> {
 
     fn step(&self, at: usize, edge: &Dependency) -> Option<State> {
         let graph = self.graph;
+        graph.takes(1);
         let state = &self.states[at];
         let here = state.classes.node(HERE);
         let mut classes = state.classes.clone();
@@ -369,7 +399,7 @@ impl Chain<'_, '_> {
             return None;
         }
         let with_first = self.surely_conflict(&classes, (FIRST, &self.evidence_out()), (HERE, &entered));
-        let with_second = self.surely_conflict(&classes, (SECOND, &self.evidence_in()), (HERE, &entered));
+        let with_second = self.surely_depend(&classes, (SECOND, &self.evidence_in()), (HERE, &entered));
         let is_third = state.parent.is_none();
         match self.rules.exclusion {
             Exclusion::Everybody | Exclusion::Locks if with_first => return None,
@@ -388,12 +418,20 @@ impl Chain<'_, '_> {
         if self.states.len() > FEW_STATES {
             apart.clear();
         }
-        // That two are serializable with each other says nothing about what others see of them.
+        // Of two that are serializable with each other the later one sees the earlier one, and whoever sees the later one sees
+        // both (SERTOTAL; lemma 7 of Bernardi and Gotsman 2016): their dependency counts as a read.
+        let is_seen = self.protects(here) && self.protects(edge.to);
         let (read_writes, overwrites) = self.rules.asks_for();
+        let reads_old = hides(edge.kind) && !is_ordered && !is_seen;
+        let marks = match self.splits() {
+            true => state.marks.then(reads_old, self.protects(edge.to)),
+            false => Marks::default(),
+        };
         Some(State {
             classes,
-            read_writes: state.read_writes || (read_writes && hides(edge.kind) && !is_ordered),
-            overwrites: state.overwrites || (overwrites && edge.kind == EdgeKind::WriteWrite),
+            marks,
+            read_writes: state.read_writes || (read_writes && reads_old),
+            overwrites: state.overwrites || (overwrites && edge.kind == EdgeKind::WriteWrite && !is_seen),
             length: state.length + 1,
             must_close: with_first && self.rules.exclusion != Exclusion::Locks,
             entered,
@@ -414,6 +452,22 @@ impl Chain<'_, '_> {
         let evidence = hit(here, edge.accesses.0, edge, false);
         self.rules.exclusion == Exclusion::Neighbours
             && (changes_it || self.surely_conflict(classes, (HERE, &evidence), (next, &[edge.accesses.1])))
+    }
+
+    /// Whether serializable transactions can split cycles: at `psi`, where all run at that level.
+    fn splits(&self) -> bool {
+        self.rules.back == Back::SecondReadWrite && !self.rules.mixed
+    }
+
+    /// Lemma `split-by-serializable`: of a cycle with a serializable transaction between any two anti-dependencies, each of
+    /// these would see the next one.
+    fn is_split(&self, state: &State, back: EdgeKind) -> bool {
+        let own = self.protects(self.first);
+        let last = match back {
+            back if hides(back) => state.marks.here && own,
+            _ => state.marks.here || own,
+        };
+        self.splits() && !state.marks.missing && last
     }
 
     fn protects(&self, node: usize) -> bool {

@@ -120,7 +120,8 @@ impl Robustness {
         if question.axioms.is_none() && question.asks_about(summary).iter().all(is_serializable) {
             return Ok(answer);
         }
-        let is_of_this = |found: &Found| found.level == level || (found.level.implies(level) && level != Level::Mvrc);
+        let is_of_this =
+            |found: &Found| found.level == level || (found.level.implies(level) && !level.looks_at_statements());
         answer.found = stronger.iter().filter(|(_, found)| is_of_this(found)).cloned().collect();
         let app = with_levels(app, question);
         let mut trial = Trial { database, app: &app, effort, answer, started };

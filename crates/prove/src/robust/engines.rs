@@ -12,6 +12,7 @@ use skew_sql::session::Database;
 use super::answer::{Answer, Argument, Effort, Engine, Verdict, is_known};
 use super::{Dependencies, Question, Robustness};
 use crate::confirm::{Confirmation, Found, confirm_all};
+use crate::graph::rules::beside_serializable;
 use crate::smt::axioms::Axioms;
 use crate::smt::encode::Isolation;
 use crate::smt::recorded::run_is_within;
@@ -195,9 +196,9 @@ impl Robustness {
     /// What isolates transactions at a level; `None` if it cannot be said in axioms.
     pub(super) fn isolation(&self, level: Level, question: &Question) -> Option<Isolation> {
         let summary = self.summary(level);
-        let sessions = question.sessions && level != Level::Ec;
+        let sessions = question.sessions && level.definition().sessions;
         // Serializable programs are protected from each other; from the others as the level protects them, or as `si` does.
-        let base = if level.implies(Level::Ser) { Level::Si } else { level };
+        let base = beside_serializable(level);
         let mut isolation = Isolation::uniform(base, summary.programs.len(), sessions);
         if let Some(axioms) = &question.axioms {
             isolation.levels.fill(None);
@@ -209,18 +210,14 @@ impl Robustness {
             if question.is_serializable(program, level) {
                 marked.push(program.name.as_str());
             }
-            *asked = program.level.filter(|own| !own.implies(Level::Ser)).or(*asked);
+            *asked = program.level.filter(|own| !own.is_serializable()).or(*asked);
         }
         let asked = question.asks_about(summary).into_iter().filter_map(|program| isolation.levels[program]);
         let levels: BTreeSet<Level> = asked.collect();
         if levels.iter().any(|level| Axioms::of(*level).is_none()) || see_more_together(&levels) {
             return None;
         }
-        // Where what is seen is passed on, others would see more of serializable programs than the level says.
-        let passes_on = |level: &Level| matches!(level, Level::Cc | Level::Psi);
-        if isolation.levels.iter().flatten().any(passes_on) {
-            marked.clear();
-        }
+        // What is seen is passed on, of serializable programs, too: SERTOTAL.
         for (at, one) in marked.iter().enumerate() {
             marked[at..].iter().for_each(|other| isolation.serialize(one, other));
         }

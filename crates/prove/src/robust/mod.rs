@@ -6,8 +6,6 @@ mod models;
 mod telling;
 mod words;
 
-use std::time::Duration;
-
 use skew_model::Level;
 use skew_sql::app::App;
 use skew_sql::error::Result;
@@ -15,7 +13,7 @@ use skew_sql::session::Database;
 
 use crate::graph::rules::Rules;
 use crate::graph::search::{Searched, search};
-use crate::graph::{Graph, MOST_TIME};
+use crate::graph::{Budget, Graph};
 use crate::smt::axioms::Axioms;
 use crate::summary::build::Reading;
 use crate::summary::{Program, Summary};
@@ -39,8 +37,8 @@ pub struct Question {
     pub axioms: Option<Axioms>,
     /// What transactions conflict about.
     pub dependencies: Dependencies,
-    /// How long a graph may be made and searched.
-    pub time: Duration,
+    /// How much work a graph may take.
+    pub budget: Budget,
 }
 
 /// What transactions conflict about.
@@ -62,7 +60,7 @@ impl Default for Question {
             pairs: Vec::new(),
             axioms: None,
             dependencies: Dependencies::Columns,
-            time: MOST_TIME,
+            budget: Budget::default(),
         }
     }
 }
@@ -76,7 +74,7 @@ impl Question {
 
     /// Whether a program is serializable with all others that are, if those that ask for no level run at this one.
     pub(crate) fn is_serializable(&self, program: &Program, level: Level) -> bool {
-        program.level.unwrap_or(level).implies(Level::Ser) || self.serializable.contains(&program.name)
+        program.level.unwrap_or(level).is_serializable() || self.serializable.contains(&program.name)
     }
 }
 
@@ -174,8 +172,14 @@ impl Robustness {
                 return Searched { limit: Some(limit), ..Searched::default() };
             }
         };
-        let graph = Graph::within(summary, &programs, Rules::writers(rules.values()), question.time);
-        let is_protected = |program: usize| question.is_serializable(&summary.programs[program], level);
+        let graph = Graph::within(summary, &programs, Rules::writers(rules.values()), question.budget);
+        // PostgreSQL's serializable transactions are so among themselves; others do not see them in one order.
+        let is_marked = |program: usize| question.is_serializable(&summary.programs[program], level);
+        let by_database = |level: Level| level.definition().target.is_some();
+        let passes_on = !rules.values().any(|rules| by_database(rules.level))
+            && !asked.iter().any(|(_, own)| own.is_some_and(by_database));
+        let marks_count = passes_on || programs.iter().all(|program| is_marked(*program));
+        let is_protected = |program: usize| marks_count && is_marked(program);
         let mut searched = search(&graph, &rules, &is_protected);
         searched.suspects.iter_mut().for_each(|suspect| suspect.level = level);
         searched.limit = searched.limit.or_else(|| self.is_beyond(level, question));

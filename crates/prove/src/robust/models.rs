@@ -41,7 +41,7 @@ impl Robustness {
         let summary = self.summary(answer.level);
         let by_rows = (question.dependencies == Dependencies::Rows).then(|| summary.by_rows());
         let asked = by_rows.as_ref().unwrap_or(summary);
-        let graph = Graph::within(asked, &question.asks_about(asked), isolation.writers(), question.time);
+        let graph = Graph::within(asked, &question.asks_about(asked), isolation.writers(), question.budget);
         let started = Instant::now();
         let each = Limits { time: effort.each.time.min(time), ..effort.each };
         let solver = effort.solver.within(time);

@@ -1,7 +1,6 @@
 //! Answers as the data that renderers and files share.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use skew_check::check;
 use skew_model::Level;
@@ -11,7 +10,7 @@ use skew_model::robust::{
 };
 
 use crate::confirm::Found;
-use crate::graph::{Graph, Writers};
+use crate::graph::{Budget, Graph, Writers};
 use crate::robust::answer::{Answer, Argument, Verdict};
 use crate::robust::words::about;
 use crate::robust::{Dependencies, Question, Robustness};
@@ -31,7 +30,7 @@ impl Robustness {
             rows: question.dependencies == Dependencies::Rows,
             approximations: self.approximations(),
             uncalled: self.each_statement.uncalled.clone(),
-            dependencies: dependencies(&self.each_statement, question.time),
+            dependencies: dependencies(&self.each_statement, question.budget),
             ..RobustReport::default()
         };
         let mut known: Vec<(Level, String)> = Vec::new();
@@ -85,9 +84,9 @@ fn program_of(program: &crate::summary::Program, question: &Question) -> RobustP
 
 /// Which programs can depend on which: the edges between all ways through them, those about the same together. None if there
 /// are too many to list.
-fn dependencies(summary: &Summary, time: Duration) -> Vec<Dependency> {
+fn dependencies(summary: &Summary, budget: Budget) -> Vec<Dependency> {
     let all: Vec<usize> = (0..summary.programs.len()).collect();
-    let graph = Graph::within(summary, &all, Writers::Together, time);
+    let graph = Graph::within(summary, &all, Writers::Together, budget);
     if graph.limit.is_some() {
         return Vec::new();
     }

@@ -39,7 +39,7 @@ impl Isolation {
 
     /// Whether it keeps those who write a row apart: every program runs at a level that does.
     pub fn writers(&self) -> Writers {
-        let keeps_apart = |level: &Option<Level>| matches!(level, Some(Level::Psi | Level::Si));
+        let keeps_apart = |level: &Option<Level>| level.is_some_and(Level::refuses_conflicts);
         if self.levels.iter().all(keeps_apart) { Writers::Apart } else { Writers::Together }
     }
 
@@ -291,7 +291,7 @@ impl<'g, 's> Encoding<'g, 's> {
 
     /// Whether another one, unseen, has not overwritten what an access reads: it locks, at a level where that makes it fail.
     fn keeps_away(&self, node: usize, other: usize, access: &Access) -> bool {
-        let locks = matches!(self.level(node), Some(Level::Psi | Level::Si)) && self.level(other) == self.level(node);
+        let locks = self.level(node).is_some_and(Level::refuses_conflicts) && self.level(other) == self.level(node);
         locks && access.locks && access.outcome == Outcome::Found
     }
 

@@ -283,7 +283,7 @@ impl Encoding<'_, '_> {
         let inserts = |path: &Path| {
             path.accesses.iter().any(|access| access.kind == AccessKind::Insert && access.table == update.table)
         };
-        let excludes = |node: &usize| matches!(self.level(*node), Some(Level::Psi | Level::Si));
+        let excludes = |node: &usize| self.level(*node).is_some_and(Level::refuses_conflicts);
         let Some(table) = self.graph.summary.facts.table(update.table).filter(|table| table.deleted) else {
             return Vec::new();
         };

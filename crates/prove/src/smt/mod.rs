@@ -18,7 +18,7 @@ pub mod solver;
 
 use skew_model::Level;
 
-use crate::graph::{Graph, MOST_TIME};
+use crate::graph::{Budget, Graph};
 use crate::summary::Summary;
 use encode::Isolation;
 use proof::{Paths, Proof};
@@ -70,7 +70,8 @@ pub fn solve(
         let limit = Some(format!("{ways} ways through the programs, where the solver is asked about {MOST_WAYS}"));
         return Ok(Solved { limit, ..Solved::default() });
     }
-    let graph = Graph::within(summary, programs, isolation.writers(), solver.time.min(MOST_TIME));
+    let budget = Budget { time: Some(solver.time), ..Budget::default() };
+    let graph = Graph::within(summary, programs, isolation.writers(), budget);
     if graph.limit.is_some() {
         return Ok(Solved { limit: graph.limit, ..Solved::default() });
     }

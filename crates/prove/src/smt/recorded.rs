@@ -38,7 +38,7 @@ pub fn history_is_within(
     sessions: bool,
 ) -> Result<Option<bool>, NoSolver> {
     let all: Vec<TxnId> = committed(history).collect();
-    let recorded = Axioms::of(level).and_then(|_| Recorded::of(history, &all, sessions && level != Level::Ec));
+    let recorded = Axioms::of(level).and_then(|_| Recorded::of(history, &all, sessions && level.definition().sessions));
     let Some(mut recorded) = recorded else { return Ok(None) };
     recorded.transactions.iter_mut().for_each(|transaction| transaction.level = Some(level));
     recorded.is_within(solver, &Axioms::default()).map(Some)

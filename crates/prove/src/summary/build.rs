@@ -36,10 +36,7 @@ pub enum Reading {
 impl Reading {
     /// How transactions read at a level.
     pub fn at(level: Level) -> Reading {
-        match level {
-            Level::Ru | Level::Rc | Level::Mvrc => Reading::EachStatement,
-            _ => Reading::Once,
-        }
+        if level.looks_once() { Reading::Once } else { Reading::EachStatement }
     }
 }
 
@@ -95,7 +92,7 @@ impl Summary {
             let each = |detail: &dyn Fn(usize) -> Detail| -> Vec<Program> {
                 let each = bodies.iter().enumerate().map(|(at, (program, body, called))| {
                     // Serializable programs are protected from each other only.
-                    let own = program.level.filter(|level| !level.implies(Level::Ser));
+                    let own = program.level.filter(|level| !level.is_serializable());
                     let reading = own.map_or(reading, Reading::at);
                     let asked = Asked {
                         body,

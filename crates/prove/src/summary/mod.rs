@@ -105,6 +105,12 @@ pub enum Learning {
     TriedLock,
     /// Tables that are emptied or made anew, also for those whose snapshot is older.
     MadeAnew,
+    /// A table in which the database tells about itself: `pg_locks`, `pg_sequences`, `pg_stat_activity`.
+    SystemTable(&'static str),
+    /// A function that does: the last value of a sequence, the number of the transaction.
+    SystemFunction(&'static str),
+    /// A column that says where a version of a row is and which transaction made it: `xmin`, `ctid`.
+    SystemColumn,
     /// It learns nothing, but what its statements mean changes while it runs.
     Settings,
 }
@@ -112,6 +118,10 @@ pub enum Learning {
 impl std::fmt::Display for Learning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let by = match self {
+            Learning::SystemTable(name) | Learning::SystemFunction(name) => {
+                return write!(f, "{name} tells what others do, and is not transactional");
+            }
+            Learning::SystemColumn => "a system column (xmin, xmax, ctid)",
             Learning::Violation => "a violation that is caught",
             Learning::Conflict => "an error of concurrency that is caught",
             Learning::Skipped => "SKIP LOCKED",

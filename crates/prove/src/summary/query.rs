@@ -105,6 +105,9 @@ impl Look<'_> {
             Plan::Empty { slots } => vec![Slot::Values(Vec::new()); *slots],
             Plan::Scan(scan) => self.scan(scan, around),
             Plan::Virtual(_) | Plan::Function(_) | Plan::Stored(_) => {
+                if let Plan::Virtual(table) = plan {
+                    self.learns.get_or_insert(Lesson { line: self.line, by: Learning::SystemTable(table.name) });
+                }
                 if let Plan::Function(function) = plan {
                     for call in &function.calls {
                         self.value(&call.call, &[], around);

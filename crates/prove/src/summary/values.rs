@@ -11,6 +11,23 @@ use super::{AccessKind, Cell, Learning, Lesson, Outcome, Source, TermId, TermKin
 /// Functions that never give two transactions the same value. (`random` does, after `setseed`.)
 const FRESH: [&str; 2] = ["gen_random_uuid", "uuid_generate_v4"];
 
+/// Functions whose answer is neither part of a snapshot nor undone by a rollback. (`currval` and `lastval` tell what their own
+/// session was given.)
+const NOT_TRANSACTIONAL: [&str; 12] = [
+    "last_value",
+    "is_called",
+    "pg_sequence_last_value",
+    "txid_current",
+    "txid_current_if_assigned",
+    "txid_current_snapshot",
+    "txid_status",
+    "pg_current_xact_id",
+    "pg_current_xact_id_if_assigned",
+    "pg_current_snapshot",
+    "pg_xact_status",
+    "pg_blocking_pids",
+];
+
 impl Look<'_> {
     /// The value of an expression; what it looks at counts as read.
     pub(super) fn value(&mut self, expr: &Expr, tuple: &[Slot], around: Option<&Around<'_>>) -> TermId {
@@ -103,6 +120,9 @@ impl Look<'_> {
                 if function.name.starts_with("pg_try_advisory") {
                     self.learns.get_or_insert(Lesson { line: self.line, by: Learning::TriedLock });
                 }
+                if NOT_TRANSACTIONAL.contains(&function.name) {
+                    self.learns.get_or_insert(Lesson { line: self.line, by: Learning::SystemFunction(function.name) });
+                }
                 if function.name == "set_config" && !args.first().is_some_and(is_own_setting) {
                     self.learns.get_or_insert(Lesson { line: self.line, by: Learning::Settings });
                 }
@@ -162,6 +182,7 @@ impl Look<'_> {
             ExprKind::System { up, slot, column, .. } => {
                 // The others change with every version of the row.
                 if *column != SystemColumn::TableOid {
+                    self.learns.get_or_insert(Lesson { line: self.line, by: Learning::SystemColumn });
                     self.whole_row(*up, *slot, tuple, around);
                 }
                 self.state.unknown()

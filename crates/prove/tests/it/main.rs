@@ -14,6 +14,7 @@ mod lookups;
 mod models;
 mod on_postgres;
 mod overlooked;
+mod own_levels;
 mod queues;
 mod solver;
 mod splits;

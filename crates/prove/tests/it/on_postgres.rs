@@ -102,6 +102,20 @@ fn deliveries_of_all_districts_are_not_serializable_on_a_postgresql_either() {
     assert_eq!(replay(&server.url(), &text, run), Ok(Replayed::Same), "{}", run.client_text());
 }
 
+/// What PostgreSQL's REPEATABLE READ lets through although snapshot isolation over keys does not.
+#[test]
+fn rows_that_are_taken_again_are_no_conflict_on_a_postgresql_either() {
+    let Some(server) = Server::start() else { return };
+    for app in [crate::own_levels::MUTEX, crate::own_levels::TAKEN_AGAIN] {
+        let (database, program) = load(app);
+        let robustness = Robustness::of(&database, &program).expect("its procedures are there");
+        let answer = robustness.answer(&database, &program, Level::PgRr, &Question::default(), &[], Effort::default());
+        let found = answer.expect("it runs").found;
+        let (_, run) = found.first().expect("a run");
+        assert_eq!(replay(&server.url(), app, run), Ok(Replayed::Same), "{}", run.client_text());
+    }
+}
+
 /// A PostgreSQL of the test's own, which ends with it.
 struct Server {
     port: u16,

@@ -210,11 +210,6 @@ fn what_decides_besides_the_key_is_not_forgotten() {
         let reads = format!("SELECT v INTO x FROM a WHERE id = 1; {change} UPDATE b SET v = x + p WHERE id = 1;");
         body("f", &reads) + &body("g", "UPDATE a SET v = p WHERE id = 1;") + &body("h", reads_both)
     };
-    let fork = body("f", reads_both)
-        + &body("g", "UPDATE a SET v = p WHERE id = 1;")
-        + &body("h", "UPDATE b SET v = p WHERE id = 1;")
-        + &asks("g", "ser")
-        + &asks("h", "ser");
     let kept_back = "CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
         CREATE TRIGGER no BEFORE INSERT ON c FOR EACH ROW EXECUTE FUNCTION no();"
         .to_owned()
@@ -444,8 +439,6 @@ fn what_decides_besides_the_key_is_not_forgotten() {
         ),
         // A trigger keeps a row back.
         (kept_back, "f(1) | f(2)", Level::Si, true),
-        // Others see one of two that are serializable with each other.
-        (fork, "f(3) | f(4) | g(5) | h(6)", Level::Psi, true),
         (ordered, "f(1) | g(2) | h(3) | k(4)", Level::Si, false),
     ];
     for (text, client, level, sessions) in apps {
