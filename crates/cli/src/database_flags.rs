@@ -1,7 +1,7 @@
 //! The flags of commands that run transactions, and the words that their values are.
 
 use clap::{Args, ValueEnum};
-use skew_model::{AskedLevel, Level};
+use skew_model::{AskedLevel, Level, Target};
 use skew_sql::session::Granularity;
 use skew_store::Recency;
 
@@ -74,10 +74,15 @@ pub(crate) fn level_words(isolation: Option<AskedLevel>, recency: Recency) -> St
 /// A level that transactions can run at, by SQL's name or by id.
 pub(crate) fn parse_isolation(word: &str) -> Result<AskedLevel, String> {
     match word.parse::<AskedLevel>() {
-        Ok(AskedLevel { level: level @ (Level::Ec | Level::Sser), .. }) => {
+        Ok(AskedLevel { level, sql: None }) if level == Level::Ec || level.is_strict() || is_without_locks(level) => {
             Err(format!("transactions do not run at {level}; the ids are ru rc ra cc mvrc pc psi si ser"))
         }
         Ok(asked) => Ok(asked),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// Whether a level needs locks that the weak database does not have.
+pub(crate) fn is_without_locks(level: Level) -> bool {
+    level.definition().target == Some(Target::Mariadb)
 }

@@ -14,6 +14,7 @@ mod output;
 mod progress;
 #[cfg(feature = "database")]
 mod stop;
+mod target_flag;
 
 use std::process::ExitCode;
 

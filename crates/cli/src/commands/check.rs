@@ -8,13 +8,14 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use skew_check::{Assumptions, Checker, Limits, Options};
 use skew_formats::Format;
-use skew_model::{AskedLevel, History, Level, Limit, Outcome, Scope, SqlLevel, Verdict};
+use skew_model::{AskedLevel, History, Level, Limit, Outcome, Scope, SqlLevel, Target, Verdict};
 use skew_report::Report;
 
 use crate::Ending;
 use crate::flags::OutputFlags;
 use crate::input::{self, Input};
 use crate::progress::Progress;
+use crate::target_flag::TargetFlag;
 
 /// Say which isolation levels a recorded history satisfies, and explain why not the others
 #[derive(Args)]
@@ -36,9 +37,12 @@ pub(crate) struct Arguments {
     files: Vec<PathBuf>,
 
     /// Ask for this level only (repeatable): an id (ru ec rc ra cc mvrc pc psi si ser sser), SQL's name of a database's
-    /// level ('read committed' is mvrc), or `declared`
+    /// level ('read committed' is pg-rc), or `declared`
     #[arg(short, long = "level", visible_alias = "isolation", value_name = "LEVEL", value_parser = parse_scope)]
     levels: Vec<AskedScope>,
+
+    #[command(flatten)]
+    target: TargetFlag,
 
     /// Whether the order of transactions within a session counts
     #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
@@ -100,19 +104,28 @@ enum Answer {
     Dot,
 }
 
-/// What is asked about, and the database's level if that is how it was asked for.
+/// What is asked about; `None`: the declared levels.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct AskedScope {
-    scope: Scope,
-    sql: Option<SqlLevel>,
+    asked: Option<AskedLevel>,
+}
+
+impl AskedScope {
+    fn scope(self, target: Target) -> Scope {
+        self.asked.map_or(Scope::Declared, |asked| Scope::Level(asked.of(target)))
+    }
+
+    fn sql(self) -> Option<SqlLevel> {
+        self.asked?.sql
+    }
 }
 
 fn parse_scope(word: &str) -> Result<AskedScope, String> {
     if word.eq_ignore_ascii_case("declared") {
-        return Ok(AskedScope { scope: Scope::Declared, sql: None });
+        return Ok(AskedScope { asked: None });
     }
     let asked: AskedLevel = word.parse().map_err(|error| format!("{error}, and `declared`"))?;
-    Ok(AskedScope { scope: Scope::Level(asked.level), sql: asked.sql })
+    Ok(AskedScope { asked: Some(asked) })
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
@@ -145,6 +158,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     Ok(ending)
 }
 
+/// What is asked about, level by level.
+fn scopes(arguments: &Arguments) -> Vec<Scope> {
+    arguments.levels.iter().map(|asked| asked.scope(arguments.target.target())).collect()
+}
+
 fn options(arguments: &Arguments) -> Options {
     let assumptions = Assumptions { sessions: arguments.sessions == Switch::On, real_time: arguments.real_time };
     let limits =
@@ -156,10 +174,10 @@ fn verdicts(arguments: &Arguments, input: &Input, progress: &Progress) -> Vec<Ve
     let Some(seconds) = arguments.max_time else {
         progress.begin(format!("resolving {}", input.name));
         let tell = |scope: Scope| progress.begin(format!("checking {} of {}", scope, input.name));
-        return all_verdicts(&arguments.levels, &input.history, options(arguments), tell);
+        return all_verdicts(&scopes(arguments), &input.history, options(arguments), tell);
     };
     progress.begin(format!("checking {} for {seconds} s at most", input.name));
-    let (levels, history, options) = (arguments.levels.clone(), input.history.clone(), options(arguments));
+    let (levels, history, options) = (scopes(arguments), input.history.clone(), options(arguments));
     let (answer, answered) = std::sync::mpsc::channel();
     // The checker has no clock: a thread that takes too long is left behind, and ends with the process.
     std::thread::spawn(move || answer.send(all_verdicts(&levels, &history, options, |_| ())));
@@ -169,18 +187,18 @@ fn verdicts(arguments: &Arguments, input: &Input, progress: &Progress) -> Vec<Ve
         let scopes: Vec<Scope> = match arguments.levels.is_empty() {
             true if is_declared(&input.history) => vec![Scope::Declared],
             true => ladder(),
-            false => arguments.levels.iter().map(|asked| asked.scope).collect(),
+            false => scopes(arguments),
         };
         scopes.into_iter().map(|scope| Verdict { scope, outcome: Outcome::Unknown(Limit::Time(seconds)) }).collect()
     })
 }
 
-fn all_verdicts(levels: &[AskedScope], history: &History, options: Options, tell: impl Fn(Scope)) -> Vec<Verdict> {
+fn all_verdicts(levels: &[Scope], history: &History, options: Options, tell: impl Fn(Scope)) -> Vec<Verdict> {
     let checker = Checker::new(history, options);
     if !levels.is_empty() {
         return levels
             .iter()
-            .map(|&AskedScope { scope, .. }| {
+            .map(|&scope| {
                 tell(scope);
                 checker.check(scope)
             })
@@ -273,14 +291,15 @@ fn quoted(name: &str) -> String {
 
 fn notes(arguments: &Arguments, input: &Input) -> Vec<String> {
     let mut notes = Vec::new();
-    for sql in arguments.levels.iter().filter_map(|asked| asked.sql) {
-        notes.push(format!("{} of PostgreSQL is {}", sql.name().to_ascii_uppercase(), sql.level()));
+    let target = arguments.target.target();
+    for sql in arguments.levels.iter().filter_map(|asked| asked.sql()) {
+        notes.push(format!("{} of {} is {}", sql.name().to_ascii_uppercase(), target.name(), sql.level_of(target)));
     }
     if arguments.sessions == Switch::Off {
         notes.push("session order is off".to_owned());
     }
-    let asks_for_time =
-        arguments.real_time || arguments.levels.iter().any(|asked| asked.scope == Scope::Level(Level::Sser));
+    let asks_for_time = arguments.real_time
+        || scopes(arguments).iter().any(|scope| matches!(scope, Scope::Level(level) if level.is_strict()));
     match (asks_for_time, input.history.has_times()) {
         (true, false) => {
             notes.push("the history does not say when transactions ran, so real time orders nothing".to_owned())

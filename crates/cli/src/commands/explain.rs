@@ -6,10 +6,11 @@ use clap::Args;
 use serde_json::{Value, json};
 use skew_model::sql_level::level_words;
 use skew_model::topic::TOPICS;
-use skew_model::{Anomaly, AskedLevel, SqlLevel, Topic, anomaly, did_you_mean, level};
+use skew_model::{Anomaly, AskedLevel, SqlLevel, Target, Topic, anomaly, did_you_mean, level};
 
 use crate::Ending;
 use crate::flags::{OutputFlags, TextOrJson};
+use crate::target_flag::TargetFlag;
 
 /// Explain an anomaly or an isolation level, with the smallest history that shows it
 #[derive(Args)]
@@ -25,6 +26,9 @@ pub(crate) struct Arguments {
     /// The name or alias of an anomaly, a level or a topic; without it, a list
     name: Option<String>,
 
+    #[command(flatten)]
+    target: TargetFlag,
+
     /// How to answer
     #[arg(long, value_enum, default_value = "text")]
     format: TextOrJson,
@@ -38,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
         arguments.output.write(&list())?;
         return Ok(Ending::Holds);
     };
-    let found = Found::named(name)?;
+    let found = Found::named(name, arguments.target.target())?;
     let text = match arguments.format {
         TextOrJson::Text => skew_report::page(&found.text(), arguments.output.style()),
         TextOrJson::Json => format!("{:#}\n", found.json()),
@@ -55,18 +59,18 @@ struct Found {
     aliases: &'static [&'static str],
     page: &'static str,
     /// The database's level that was asked for by its SQL name.
-    sql: Option<SqlLevel>,
+    sql: Option<(SqlLevel, Target)>,
 }
 
 impl Found {
-    fn named(name: &str) -> Result<Found, String> {
+    fn named(name: &str, target: Target) -> Result<Found, String> {
         if let Some(anomaly) = Anomaly::find(name) {
             let anomaly::Definition { id, title, aliases, page, .. } = anomaly.definition();
             return Ok(Found { kind: "anomaly", id, title, aliases, page, sql: None });
         }
         if let Ok(asked) = name.parse::<AskedLevel>() {
-            let level::Definition { id, title, aliases, page, .. } = asked.level.definition();
-            return Ok(Found { kind: "level", id, title, aliases, page, sql: asked.sql });
+            let level::Definition { id, title, aliases, page, .. } = asked.of(target).definition();
+            return Ok(Found { kind: "level", id, title, aliases, page, sql: asked.sql.map(|sql| (sql, target)) });
         }
         if let Some(Topic { id, title, aliases, page }) = Topic::find(name) {
             return Ok(Found { kind: "topic", id, title, aliases, page, sql: None });
@@ -81,9 +85,10 @@ impl Found {
     fn text(&self) -> String {
         match self.sql {
             None => self.page.to_owned(),
-            Some(sql) => format!(
-                "What PostgreSQL does at {} is `{}` here. The short ids name definitions, SQL's names the databases' \
+            Some((sql, target)) => format!(
+                "What {} does at {} is `{}` here. The short ids name definitions, SQL's names the databases' \
                  levels.\n\n{}",
+                target.name(),
                 sql.name().to_ascii_uppercase(),
                 self.id,
                 self.page
@@ -102,13 +107,12 @@ impl Found {
 fn list() -> String {
     let mut text = String::from("Levels, weakest first:\n");
     for definition in level::DEFINITIONS {
-        let sql: Vec<String> = SqlLevel::ALL
-            .iter()
-            .filter(|sql| sql.level() == definition.level)
-            .map(|sql| sql.name().to_ascii_uppercase())
+        let named = Target::ALL.into_iter().flat_map(|target| SqlLevel::ALL.map(|sql| (sql, target)));
+        let sql: Vec<String> = named
+            .filter(|(sql, target)| sql.level_of(*target) == definition.level)
+            .map(|(sql, target)| format!("{}'s {}", target.name(), sql.name().to_ascii_uppercase()))
             .collect();
-        let sql = if sql.is_empty() { String::new() } else { format!("PostgreSQL's {}", sql.join(" and ")) };
-        let line = format!("  {:<26} {:<32} {sql}", definition.id, definition.title);
+        let line = format!("  {:<26} {:<32} {}", definition.id, definition.title, sql.join(" and "));
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text.push_str("\nAnomalies:\n");

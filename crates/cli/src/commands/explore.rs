@@ -20,8 +20,9 @@ use skew_store::Recency;
 
 use crate::Ending;
 use crate::commands::serve::read_script;
-use crate::database_flags::GranularityArgument;
+use crate::database_flags::{GranularityArgument, is_without_locks};
 use crate::flags::{OutputFlags, TextOrJson};
+use crate::target_flag::TargetFlag;
 
 /// The levels that are explored unless one is asked for, weakest first.
 const LEVELS: [Level; 8] = [Level::Rc, Level::Ra, Level::Cc, Level::Mvrc, Level::Pc, Level::Psi, Level::Si, Level::Ser];
@@ -69,6 +70,9 @@ pub(crate) struct Arguments {
     #[arg(short, long = "level", visible_alias = "isolation", value_name = "LEVEL", value_parser = parse_asked)]
     levels: Vec<AskedLevel>,
 
+    #[command(flatten)]
+    target: TargetFlag,
+
     /// Run this program at this level, whatever its comment says (repeatable)
     #[arg(long = "mark", value_name = "PROGRAM=LEVEL", value_parser = parse_mark)]
     marks: Vec<(String, AskedLevel)>,
@@ -98,6 +102,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
+    arguments.target.must_be_executable()?;
     let client = Client::parse(&arguments.client)?;
     let script = read_script(&arguments.file)?;
     let levels = match arguments.levels.is_empty() {
@@ -192,8 +197,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
 
 fn parse_asked(word: &str) -> Result<AskedLevel, String> {
     match word.parse::<AskedLevel>().map_err(|error| error.to_string())? {
-        AskedLevel { level: Level::Ec, .. } => {
-            Err("transactions do not run at ec; the ids are ru rc ra cc mvrc pc psi si ser sser".to_owned())
+        AskedLevel { level, sql: None } if level == Level::Ec || is_without_locks(level) => {
+            Err(format!("transactions do not run at {level}; the ids are ru rc ra cc mvrc pc psi si ser sser"))
         }
         asked => Ok(asked),
     }

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 use skew_check::{Assumptions, Checker, Options};
-use skew_model::{History, Level, Literal, Scope};
+use skew_model::{AskedLevel, History, Literal, Scope};
 use skew_report::Report;
 use skew_store::witness::replay_witness;
 
 use crate::Ending;
 use crate::commands::robust::rerun::{Rerun, rerun};
 use crate::flags::{OutputFlags, TextOrJson};
+use crate::target_flag::TargetFlag;
 
 /// Run a witness again: every step in its order, every read from the transaction that it read from
 ///
@@ -45,7 +46,10 @@ pub(crate) struct Arguments {
 
     /// The levels that the run is checked at besides the declared ones
     #[arg(long = "level", value_name = "LEVEL", default_value = "ser")]
-    levels: Vec<Level>,
+    levels: Vec<AskedLevel>,
+
+    #[command(flatten)]
+    target: TargetFlag,
 
     /// How to answer
     #[arg(long, value_enum, default_value = "text")]
@@ -164,7 +168,8 @@ fn told(name: &str, text: &str, real_time: bool, arguments: &Arguments) -> Resul
     let assumptions = Assumptions { sessions: true, real_time };
     let checker = Checker::new(&history, Options { assumptions, ..Options::default() });
     let lines: Vec<&str> = text.lines().collect();
-    let scopes = [Scope::Declared].into_iter().chain(arguments.levels.iter().copied().map(Scope::Level));
+    let levels = arguments.levels.iter().map(|asked| Scope::Level(asked.of(arguments.target.target())));
+    let scopes = [Scope::Declared].into_iter().chain(levels);
     let report = Report {
         file: name.to_owned(),
         command: format!("skew replay {name}"),

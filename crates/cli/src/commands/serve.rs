@@ -24,6 +24,7 @@ use skew_store::Recency;
 use crate::Ending;
 use crate::database_flags::{GranularityArgument, RecencyFlags, parse_isolation, recency_word};
 use crate::flags::{OutputFlags, TextOrJson};
+use crate::target_flag::TargetFlag;
 
 /// How long a statement is held by default where weak behaviour needs overlap, in milliseconds.
 const HOLD_MS: u64 = 3;
@@ -93,6 +94,9 @@ pub(crate) struct Arguments {
     /// Run every transaction at this level: a SQL name, or an id (ru rc ra cc mvrc pc psi si ser)
     #[arg(short, long, value_name = "LEVEL", value_parser = parse_isolation)]
     isolation: Option<AskedLevel>,
+
+    #[command(flatten)]
+    target: TargetFlag,
 
     #[command(flatten)]
     recency: RecencyFlags,
@@ -175,6 +179,7 @@ fn parse_host(word: &str) -> Result<IpAddr, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
+    arguments.target.must_be_executable()?;
     if arguments.ping {
         return Ok(ping(arguments));
     }

@@ -21,6 +21,7 @@ use crate::database_flags::{GranularityArgument, RecencyFlags, level_words, pars
 use crate::flags::OutputFlags;
 use crate::output;
 use crate::stop;
+use crate::target_flag::TargetFlag;
 use progress::Progress;
 
 /// How long a statement is held by default, in milliseconds.
@@ -55,6 +56,9 @@ pub(crate) struct Arguments {
     /// transactions ask for, READ COMMITTED if nothing]
     #[arg(short, long, value_name = "LEVEL", value_parser = parse_isolation)]
     isolation: Option<AskedLevel>,
+
+    #[command(flatten)]
+    target: TargetFlag,
 
     /// How often to run the command [default: 100; with --max-time, as often as there is time for]
     #[arg(short = 'n', long, value_parser = clap::value_parser!(u64).range(1..))]
@@ -144,6 +148,7 @@ fn parse_shard(word: &str) -> Result<(u32, u32), String> {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
+    arguments.target.must_be_executable()?;
     let stop = stop::on_signal(campaign::stop_all)?;
     let plan = plan(arguments)?;
     arguments.files().check()?;

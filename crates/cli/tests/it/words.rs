@@ -19,20 +19,46 @@ fn sql_names_mean_the_databases_levels_in_every_command() {
         assert_eq!(skew(&["check", &half, "--level", name]).code, 1, "{name}");
     }
     let said = skew(&["check", &half, "--level", "read-committed"]).out;
-    assert!(said.contains("READ COMMITTED of PostgreSQL is mvrc"), "{said}");
+    assert!(said.contains("READ COMMITTED of PostgreSQL is pg-rc"), "{said}");
+    let said = skew(&["check", &half, "--target", "mariadb", "--level", "repeatable read"]).out;
+    assert!(said.contains("REPEATABLE READ of MariaDB is maria-rr"), "{said}");
     // A level in a history is a word like any other.
     let declared = file("declared.hist", b"init x=0 y=0\na t1 @mvrc w x=1 w y=1\nb t2 @read-committed (r x=0 r y=1)\n");
     assert_eq!(skew(&["check", &declared]).code, 1);
     let app = "examples/apps/courseware.sql";
-    for command in [
-        &["robust", app, "--no-cache", "-q", "--level", "repeatable-read"][..],
-        &["robust", app, "--no-cache", "-q", "--isolation", "si"],
-    ] {
-        assert_eq!(skew(command).out, "si    not robust\n", "{command:?}");
+    for (level, said) in [("repeatable-read", "pg-rr not robust\n"), ("si", "si    not robust\n")] {
+        assert_eq!(skew(&["robust", app, "--no-cache", "-q", "--level", level]).out, said, "{level}");
     }
+    let asks_mariadb = ["robust", app, "--no-cache", "--target", "mariadb", "--level", "repeatable read"];
+    assert_eq!(skew(&asks_mariadb).code, 3, "there is no rule for maria-rr");
+    // What is not executed is not passed over in silence.
+    let refused = skew(&["explore", app, "--client", "enroll(1, 1)", "--target", "mariadb"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("MariaDB's levels are not executed yet"), "{}", refused.err);
     let explained = skew(&["explain", "read committed"]).out;
-    assert!(explained.starts_with("What PostgreSQL does at READ COMMITTED is `mvrc` here."), "{explained}");
+    assert!(explained.starts_with("What PostgreSQL does at READ COMMITTED is `pg-rc` here."), "{explained}");
+    let explained = skew(&["explain", "repeatable read", "--target", "mariadb"]).out;
+    assert!(explained.starts_with("What MariaDB does at REPEATABLE READ is `maria-rr` here."), "{explained}");
     assert!(skew(&["explain", "rc"]).out.starts_with("Read committed (rc)"));
+}
+
+/// What CONTRIBUTING.md promises of a level that is added to the definitions.
+#[test]
+fn every_level_is_listed_explained_and_answered() {
+    let list = skew(&["explain"]).out;
+    let half = file("half.hist", HALF);
+    for level in skew_model::Level::all() {
+        assert!(list.contains(&format!("  {:<26} {}", level.id(), level.title())), "{level}");
+        let page = skew(&["explain", level.id()]).out;
+        assert!(page.to_lowercase().contains(&format!("({level})")), "{level}: {page}");
+        assert!([0, 1].contains(&skew(&["check", &half, "-q", "--level", level.id()]).code), "{level}");
+        if level.definition().target.is_some() {
+            let asked = ["robust", "examples/apps/courseware.sql", "--no-cache", "-q", "--level", level.id()];
+            let (said, has_rule) =
+                (skew(&asked).out, level != skew_model::Level::MariaRc && level != skew_model::Level::MariaRr);
+            assert_eq!(said.contains("unknown"), !has_rule, "{level}: {said}");
+        }
+    }
 }
 
 #[test]

@@ -7,13 +7,13 @@ use skew_check::Checker;
 use skew_check::critical::{ROBUSTNESS_LEVELS, Robustness, cycle_text};
 use skew_model::{History, Level, Scope};
 
-use super::{Answer, Arguments, AskedScope, options};
+use super::{Answer, Arguments, options, scopes};
 use crate::Ending;
 use crate::input;
 use crate::progress::Progress;
 
 pub(super) fn run(arguments: &Arguments) -> Result<Ending, String> {
-    let levels = levels(&arguments.levels)?;
+    let levels = levels(&scopes(arguments))?;
     if !matches!(arguments.format, Answer::Text | Answer::Json) {
         return Err("--robustness answers as text or as JSON: --format text, --format json".to_owned());
     }
@@ -59,12 +59,12 @@ fn gap(out: &str) -> &'static str {
 }
 
 /// The levels that are asked about: those that the criterion is about.
-fn levels(asked: &[AskedScope]) -> Result<Vec<Level>, String> {
+fn levels(asked: &[Scope]) -> Result<Vec<Level>, String> {
     if asked.is_empty() {
         return Ok(ROBUSTNESS_LEVELS.to_vec());
     }
     let names = ROBUSTNESS_LEVELS.map(|level| level.id()).join(", ");
-    let level = |asked: &AskedScope| match &asked.scope {
+    let level = |asked: &Scope| match asked {
         Scope::Level(level) if ROBUSTNESS_LEVELS.contains(level) => Ok(*level),
         other => Err(format!("--robustness is about {names}, not about {other}")),
     };

@@ -18,10 +18,10 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use skew_check::check;
 use skew_model::robust::{LevelAnswer, RobustReport, RobustVerdict};
-use skew_model::{History, Level, Violation};
+use skew_model::{AskedLevel, History, Level, Violation};
 use skew_prove::certificate;
 use skew_prove::confirm::{Found, Limits};
-use skew_prove::graph::MOST_TIME;
+use skew_prove::graph::Budget;
 use skew_prove::robust::answer::{Answer, Effort, Engine};
 use skew_prove::robust::{Dependencies, LEVELS, Question, Robustness};
 use skew_prove::suspect::Suspect;
@@ -38,6 +38,7 @@ use crate::commands::serve::read_script;
 use crate::flags::OutputFlags;
 use crate::output;
 use crate::progress::Progress;
+use crate::target_flag::TargetFlag;
 
 /// Say whether every run of an application's transactions is serializable at a level
 ///
@@ -70,10 +71,13 @@ pub(crate) struct Arguments {
     /// The application
     file: PathBuf,
 
-    /// The level that is asked about (repeatable): an id, or SQL's name of a database's level ('read committed' is mvrc)
+    /// The level that is asked about (repeatable): an id, or SQL's name of a database's level ('read committed' is pg-rc)
     /// [default: rc ra cc mvrc pc psi si ser]
     #[arg(short, long = "level", visible_alias = "isolation", value_name = "LEVEL")]
-    levels: Vec<Level>,
+    levels: Vec<AskedLevel>,
+
+    #[command(flatten)]
+    target: TargetFlag,
 
     /// Show the largest sets of programs that are robust together, at each level
     #[arg(long)]
@@ -127,6 +131,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 9)]
     max_time: u64,
 
+    /// Look for cycles in so many steps at most, at each level
+    #[arg(long, value_name = "STEPS", default_value_t = Budget::default().steps)]
+    max_steps: u64,
+
     #[command(flatten)]
     solver: SolverArguments,
 }
@@ -160,7 +168,7 @@ enum Show {
 
 pub(crate) fn parse_mark(word: &str) -> Result<String, String> {
     match word.split_once('=') {
-        Some((program, level)) if level.parse() == Ok(Level::Ser) => Ok(program.to_owned()),
+        Some((program, level)) if level.parse().is_ok_and(Level::is_serializable) => Ok(program.to_owned()),
         _ => Err("a mark reads PROGRAM=ser: programs can be marked serializable only".to_owned()),
     }
 }
@@ -208,7 +216,8 @@ fn options(script: &Script, arguments: &Arguments) -> String {
     // How answers are shown does not matter to them; a field that is new has to be put here or there.
     let Arguments {
         file: _,
-        levels,
+        levels: _,
+        target: _,
         subsets,
         marks,
         sessions,
@@ -222,10 +231,12 @@ fn options(script: &Script, arguments: &Arguments) -> String {
         no_cache: _,
         show: _,
         max_time,
+        max_steps,
         solver,
     } = arguments;
+    let levels = levels(arguments);
     format!(
-        "{:?} {levels:?} {subsets} {marks:?} {} {} {all} {max_time} {}",
+        "{:?} {levels:?} {subsets} {marks:?} {} {} {all} {max_time} {max_steps} {}",
         script.name,
         *sessions == Sessions::On,
         *dependencies == DependenciesArgument::Rows,
@@ -263,6 +274,11 @@ fn ending(report: &RobustReport) -> Ending {
     report.levels.iter().map(|answer| of(answer.verdict)).max().unwrap_or(Ending::Holds)
 }
 
+/// The levels that are asked about.
+fn levels(arguments: &Arguments) -> Vec<Level> {
+    arguments.levels.iter().map(|asked| asked.of(arguments.target.target())).collect()
+}
+
 /// An application with a question about it.
 struct Asked {
     database: Database,
@@ -278,7 +294,11 @@ impl Asked {
             DependenciesArgument::Columns => Granularity::Cell,
             DependenciesArgument::Rows => Granularity::Row,
         };
-        let (database, app) = load(script, &[], &[], granularity)?;
+        let (database, mut app) = load(script, &[], &[], granularity)?;
+        for program in &mut app.programs {
+            // What the file asks for by SQL's name is the database's level, as on the command line.
+            program.level = program.isolation.map(|sql| sql.level_of(arguments.target.target())).or(program.level);
+        }
         if app.programs.is_empty() {
             return Err(format!("{name} has no procedures; a transaction is a CREATE PROCEDURE"));
         }
@@ -290,7 +310,7 @@ impl Asked {
     fn report(&self, script: &Script, arguments: &Arguments) -> Result<RobustReport, String> {
         let name = &*script.name;
         // Weakest first.
-        let mut asked = arguments.levels.clone();
+        let mut asked = levels(arguments);
         asked.sort();
         asked.dedup();
         // A level in the user's words is executed at the weakest one that reads once.
@@ -389,10 +409,9 @@ fn question(arguments: &Arguments, app: &App) -> Result<Question, String> {
         },
         pairs: arguments.solver.pairs.clone(),
         axioms: arguments.solver.axioms(app)?,
-        // The rest is for runs, and for a solver; without any there is no rest.
-        time: match arguments.max_time {
-            0 => MOST_TIME,
-            seconds => MOST_TIME.min(Duration::from_secs(seconds) * 2 / 3),
+        budget: Budget {
+            steps: arguments.max_steps,
+            time: (arguments.max_time > 0).then(|| Duration::from_secs(arguments.max_time)),
         },
         ..Question::default()
     })
