@@ -58,7 +58,7 @@ impl Lowering<'_> {
         all.into_iter().for_each(|expr| self.calls_of(expr));
         let types: Vec<_> = table.columns.iter().map(|column| column.typed.ty).collect();
         for ty in types {
-            if let Some(user) = skew_sql::types::kind::user(ty, self.schema.catalog) {
+            if let Some(user) = self.schema.catalog.user_type(ty) {
                 self.check_domain(user, &Value::opaque("a value"));
             }
         }
@@ -89,7 +89,7 @@ impl Lowering<'_> {
             let otherwise = vec![Step::Fail(origin.clone())];
             self.emit(Step::If { origin, condition, then: Vec::new(), otherwise });
         }
-        if let Some(below) = skew_sql::types::kind::user(base.ty, self.schema.catalog) {
+        if let Some(below) = self.schema.catalog.user_type(base.ty) {
             self.check_domain(below, value);
         }
     }

@@ -77,7 +77,7 @@ impl Lowering<'_> {
 
     fn converted_to(&mut self, value: Value, to: &Expr) -> Value {
         // A conversion to a domain checks it.
-        if let Some(user) = skew_sql::types::kind::user(to.ty(), self.schema.catalog) {
+        if let Some(user) = self.schema.catalog.user_type(to.ty()) {
             self.check_domain(user, &value);
         }
         Value::opaque("a conversion")

@@ -166,7 +166,10 @@ impl<'a> Lowering<'a> {
     pub(super) fn is_record(&self, place: usize) -> bool {
         self.routine.body.variables.get(place).is_some_and(|variable| {
             variable.typed.ty == Type::RECORD
-                || skew_sql::types::kind::user(variable.typed.ty, self.schema.catalog)
+                || self
+                    .schema
+                    .catalog
+                    .user_type(variable.typed.ty)
                     .is_some_and(|user| matches!(user.kind, skew_sql::catalog::UserTypeKind::Composite(_)))
         })
     }

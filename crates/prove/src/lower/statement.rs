@@ -297,7 +297,7 @@ impl Lowering<'_> {
         let typed = self.routine.body.variables[place].typed;
         let is_plain = |ty| crate::summary::values::is_integer(ty) || ty == skew_sql::types::Type::BOOL;
         let keeps = is_plain(typed.ty) || typed.modifier == -1;
-        let is_domain = skew_sql::types::kind::user(typed.ty, self.schema.catalog).is_some();
+        let is_domain = self.schema.catalog.user_type(typed.ty).is_some();
         if keeps && !is_domain { value } else { Value::opaque("a converted value") }
     }
 

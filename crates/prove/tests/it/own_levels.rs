@@ -223,9 +223,8 @@ CREATE PROCEDURE look() LANGUAGE plpgsql AS $$ DECLARE x int; y int; BEGIN
   SELECT v INTO x FROM a WHERE id = 1; SELECT v INTO y FROM b WHERE id = 1; END $$;
 CREATE PROCEDURE one(p int) LANGUAGE plpgsql AS $$ BEGIN UPDATE a SET v = p WHERE id = 1; END $$;
 CREATE PROCEDURE two(p int) LANGUAGE plpgsql AS $$ BEGIN UPDATE b SET v = p WHERE id = 1; END $$;";
-    let marked = format!(
-        "{fork} COMMENT ON PROCEDURE one IS '@isolation ser'; COMMENT ON PROCEDURE two IS '@isolation ser';"
-    );
+    let marked =
+        format!("{fork} COMMENT ON PROCEDURE one IS '@isolation ser'; COMMENT ON PROCEDURE two IS '@isolation ser';");
     for (app, forks) in [(fork, true), (&marked, false)] {
         let (database, program) = load(app);
         let client = Client::parse("s: look() | t: look() | u: one(5) | v: two(6)").expect("a client");
