@@ -50,8 +50,8 @@ const ROOMS: &[Rooms] = &[
     Rooms {
         of: "campaign",
         order: &[
-            "process", "trouble", "arena", "coverage", "cells", "sql_text", "trace", "predict", "evidence", "story",
-            "fix", "split", "explain", "live", "repeats", "cause", "trial", "shrink",
+            "process", "trouble", "arena", "coverage", "cells", "trace", "predict", "evidence", "story", "split",
+            "explain", "live", "repeats", "cause", "fix", "shrink",
         ],
         upward: &[],
     },
