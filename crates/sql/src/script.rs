@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{Result, SqlError};
+use crate::parse;
 use crate::session::{Connection, Outcome};
 
 /// A file of SQL.
@@ -90,14 +91,13 @@ struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     /// The next statement, and the line that it starts on. A line of psql's own (`\…`) is one too.
     fn statement(&mut self) -> Option<(usize, &'a str)> {
-        self.skip_blank();
         let rest = &self.text[self.at..];
-        if rest.is_empty() {
-            return None;
-        }
+        let first = parse::first(rest)?;
+        self.advance(first.start);
+        let rest = &rest[first.start..];
         let length = match rest.starts_with('\\') {
             true => rest.find('\n').unwrap_or(rest.len()),
-            false => statement_length(rest),
+            false => first.len(),
         };
         let line = self.line;
         let statement = &rest[..length];
@@ -124,130 +124,10 @@ impl<'a> Scanner<'a> {
         &self.text[start..]
     }
 
-    /// Goes past blanks, and comments before a statement.
-    fn skip_blank(&mut self) {
-        loop {
-            let rest = &self.text[self.at..];
-            let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n', '\u{c}', ';']).len();
-            let skipped = match blank {
-                0 => comment_length(rest),
-                blank => blank,
-            };
-            if skipped == 0 {
-                return;
-            }
-            self.advance(skipped);
-        }
-    }
-
     fn advance(&mut self, bytes: usize) {
         let passed = &self.text[self.at..self.at + bytes];
         self.line += passed.bytes().filter(|&byte| byte == b'\n').count();
         self.at += bytes;
-    }
-}
-
-/// Up to and with the semicolon that ends the statement.
-fn statement_length(text: &str) -> usize {
-    let mut at = 0;
-    let mut parentheses = 0_usize;
-    let mut words: Vec<String> = Vec::new();
-    // Blocks of BEGIN ATOMIC … END, which have semicolons of their own.
-    let mut blocks = 0_usize;
-    while let Some(first) = text[at..].chars().next() {
-        let rest = &text[at..];
-        let is_function = || {
-            words.first().is_some_and(|word| word == "create")
-                && words.iter().any(|word| word == "function" || word == "procedure")
-        };
-        at += match first {
-            ';' if parentheses == 0 && blocks == 0 => return at + 1,
-            '(' => {
-                parentheses += 1;
-                1
-            }
-            ')' => {
-                parentheses = parentheses.saturating_sub(1);
-                1
-            }
-            '-' | '/' if comment_length(rest) > 0 => comment_length(rest),
-            '\'' => quoted_length(rest, '\'', false),
-            '"' => quoted_length(rest, '"', false),
-            '$' => dollar_quoted_length(rest),
-            first if first.is_alphabetic() || first == '_' => {
-                let length = word_length(rest);
-                let word = rest[..length].to_ascii_lowercase();
-                let is_escape = word == "e" && rest[length..].starts_with('\'');
-                match word.as_str() {
-                    "begin" if is_function() && parentheses == 0 => blocks += 1,
-                    "case" if blocks > 0 => blocks += 1,
-                    "end" if blocks > 0 => blocks -= 1,
-                    _ => {}
-                }
-                if words.len() < 4 {
-                    words.push(word);
-                }
-                length + if is_escape { quoted_length(&rest[length..], '\'', true) } else { 0 }
-            }
-            other => other.len_utf8(),
-        };
-    }
-    text.len()
-}
-
-fn word_length(text: &str) -> usize {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-    text.find(|c| !is_part(c)).unwrap_or(text.len())
-}
-
-/// The bytes of the comment that the text starts with; 0: it starts with none.
-fn comment_length(text: &str) -> usize {
-    if text.starts_with("--") {
-        return text.find('\n').map_or(text.len(), |end| end + 1);
-    }
-    if !text.starts_with("/*") {
-        return 0;
-    }
-    let (mut depth, mut at) = (0, 0);
-    let bytes = text.as_bytes();
-    while at < bytes.len() {
-        match &bytes[at..] {
-            [b'/', b'*', ..] => (depth, at) = (depth + 1, at + 2),
-            [b'*', b'/', ..] => (depth, at) = (depth - 1, at + 2),
-            _ => at += 1,
-        }
-        if depth == 0 {
-            return at;
-        }
-    }
-    text.len()
-}
-
-/// The bytes of the string or quoted name that the text starts with. A doubled quote is two of them in a row.
-fn quoted_length(text: &str, quote: char, has_escapes: bool) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' if has_escapes => escaped = true,
-            c if c == quote => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
-}
-
-/// The bytes of `$tag$ … $tag$`, or of the dollar sign alone.
-fn dollar_quoted_length(text: &str) -> usize {
-    let Some(end) = text[1..].find('$') else { return 1 };
-    let tag = &text[..end + 2];
-    let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
-    if !is_name(&tag[1..=end]) || tag[1..].starts_with(|c: char| c.is_ascii_digit()) {
-        return 1;
-    }
-    match text[tag.len()..].find(tag) {
-        Some(length) => length + 2 * tag.len(),
-        None => text.len(),
     }
 }
 

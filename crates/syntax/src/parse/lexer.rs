@@ -6,7 +6,7 @@ use crate::parse::token::{Kind, Token};
 
 /// The tokens of a text, the last one of kind [`Kind::End`].
 pub fn tokens(text: &str) -> Result<Vec<Token>> {
-    let mut lexer = Lexer { text, bytes: text.as_bytes(), at: 0, counted: (0, 1), ascii: text.is_ascii() };
+    let mut lexer = Lexer::new(text);
     let mut tokens = Vec::with_capacity(text.len() / 4 + 2);
     loop {
         let token = lexer.next()?;
@@ -17,7 +17,8 @@ pub fn tokens(text: &str) -> Result<Vec<Token>> {
     }
 }
 
-struct Lexer<'a> {
+/// Makes one token after the other.
+pub(super) struct Lexer<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
@@ -36,7 +37,16 @@ fn continues_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
 }
 
-impl Lexer<'_> {
+impl<'a> Lexer<'a> {
+    pub(super) fn new(text: &'a str) -> Lexer<'a> {
+        Lexer { ascii: text.is_ascii(), ..Lexer::of_the_beginning(text) }
+    }
+
+    /// For a text of which only the beginning is looked at.
+    pub(super) fn of_the_beginning(text: &'a str) -> Lexer<'a> {
+        Lexer { text, bytes: text.as_bytes(), at: 0, counted: (0, 1), ascii: false }
+    }
+
     fn peek(&self, ahead: usize) -> u8 {
         self.bytes.get(self.at + ahead).copied().unwrap_or(0)
     }
@@ -57,7 +67,7 @@ impl Lexer<'_> {
         SqlError::syntax(format!("{what} at or near \"{near}\"")).at(position)
     }
 
-    fn next(&mut self) -> Result<Token> {
+    pub(super) fn next(&mut self) -> Result<Token> {
         self.skip_space()?;
         let start = self.at;
         let position = self.position(start);

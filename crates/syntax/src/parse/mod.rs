@@ -44,32 +44,69 @@ pub use statement::Statement;
 
 /// The texts of the statements in a text, without the semicolons between them; empty ones are left out.
 pub fn split(sql: &str) -> Result<Vec<Range<usize>>> {
-    let tokens = lexer::tokens(sql)?;
     let mut pieces = Vec::new();
     let mut start = None;
     let mut end = 0;
-    let mut depth = 0usize;
-    // BEGIN ATOMIC … END of a function has semicolons inside; CASE … END nests in it.
-    let mut atomic = 0usize;
-    for (n, token) in tokens.iter().enumerate() {
+    let mut within = Within::default();
+    for token in lexer::tokens(sql)? {
         match token.kind {
-            Kind::Semicolon if depth == 0 && atomic == 0 => {
+            Kind::Semicolon if within.is_nothing() => {
                 pieces.extend(start.take().map(|start| start..end));
                 continue;
             }
             Kind::End => break,
-            Kind::LeftParen => depth += 1,
-            Kind::RightParen => depth = depth.saturating_sub(1),
-            Kind::Word(K::Atomic) if n > 0 && tokens[n - 1].kind == Kind::Word(K::Begin) => atomic += 1,
-            Kind::Word(K::Case) if atomic > 0 => atomic += 1,
-            Kind::Word(K::End) if atomic > 0 => atomic -= 1,
-            _ => {}
+            kind => within.take(kind),
         }
         start.get_or_insert(token.start as usize);
         end = token.end as usize;
     }
     pieces.extend(start.map(|start| start..end));
     Ok(pieces)
+}
+
+/// The first statement in a text, with its semicolon; what comes after it is not looked at. Something that is not closed
+/// reaches to the end of the text.
+pub fn first(sql: &str) -> Option<Range<usize>> {
+    let mut lexer = lexer::Lexer::of_the_beginning(sql);
+    let mut start = None;
+    let mut within = Within::default();
+    loop {
+        let Ok(token) = lexer.next() else { return Some(start.unwrap_or(0)..sql.len()) };
+        match (token.kind, start) {
+            (Kind::End, _) => return start.map(|start| start..sql.len()),
+            (Kind::Semicolon, None) => continue,
+            (Kind::Semicolon, Some(start)) if within.is_nothing() => return Some(start..token.end as usize),
+            (kind, _) => within.take(kind),
+        }
+        start.get_or_insert(token.start as usize);
+    }
+}
+
+/// What is open where a token stands, so that a semicolon there ends no statement.
+#[derive(Default)]
+struct Within {
+    parentheses: usize,
+    /// BEGIN ATOMIC … END of a function has semicolons inside; CASE … END nests in it.
+    blocks: usize,
+    after_begin: bool,
+}
+
+impl Within {
+    fn is_nothing(&self) -> bool {
+        self.parentheses == 0 && self.blocks == 0
+    }
+
+    fn take(&mut self, kind: Kind) {
+        match kind {
+            Kind::LeftParen => self.parentheses += 1,
+            Kind::RightParen => self.parentheses = self.parentheses.saturating_sub(1),
+            Kind::Word(K::Atomic) if self.after_begin => self.blocks += 1,
+            Kind::Word(K::Case) if self.blocks > 0 => self.blocks += 1,
+            Kind::Word(K::End) if self.blocks > 0 => self.blocks -= 1,
+            _ => {}
+        }
+        self.after_begin = kind == Kind::Word(K::Begin);
+    }
 }
 
 /// One statement; `None` if there is nothing but white space and comments.
