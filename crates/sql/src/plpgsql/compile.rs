@@ -13,6 +13,7 @@ use crate::plpgsql::bound::{
     Opened, Over, Program, Raise, Raised, Rows, Scope, Sql, Statement, StatementKind, Step, Target, TriggerVariables,
     Variable,
 };
+use crate::plpgsql::named_type;
 use crate::plpgsql::parse::near_line;
 use crate::storage::World;
 use crate::types::{Type, Typed};
@@ -227,13 +228,13 @@ impl Compiler<'_, '_> {
                 return Ok(self.variables[place].typed);
             }
             // PostgreSQL then reads it as the name of a type.
-            return self.world.type_name(ty).map_err(|_| {
+            return named_type(self.world, ty).map_err(|_| {
                 let context = format!("invalid type name \"{}%TYPE\"", path.join("."));
                 SqlError::syntax("syntax error at or near \"%\"").within(context)
             });
         }
         let line = self.line;
-        self.world.type_name(ty).map_err(|error| match ty {
+        named_type(self.world, ty).map_err(|error| match ty {
             TypeName::RowTypeOf(_) => error.without_position().within(near_line(line)),
             _ => error,
         })

@@ -4,6 +4,7 @@
 //! - [`ast`], [`parse`](mod@parse), [`print`], [`conditions`]: from [`skew_syntax`]: the syntax tree, made of text and turned into it;
 //!   the names of errors
 //! - [`bound`], [`compile`]: the program: variables have places, SQL is [`crate::ir`]
+//! - `type_names`: types as signatures name them
 //! - [`call`]: functions, procedures, DO; [`trigger`]: triggers' functions; [`language_sql`]: functions in SQL
 //! - [`machine`]: what a running body has; [`run`], [`loops`], [`returns`], [`embedded`], [`assign`], [`raise`],
 //!   [`cursors`]: what its statements do
@@ -24,6 +25,7 @@ mod returns;
 mod run;
 pub(crate) mod survey;
 mod trigger;
+mod type_names;
 pub mod visit;
 
 pub use skew_syntax::plpgsql::{ast, conditions, parse, print};
@@ -32,3 +34,4 @@ pub(crate) use call::{Programs, call, call_columns, call_rows, check, no_languag
 pub(crate) use language_sql::stored_body;
 pub use trigger::Event;
 pub(crate) use trigger::{TriggerCall, run_trigger};
+pub(crate) use type_names::named_type;

@@ -12,14 +12,14 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Run, Tuple};
 use crate::ir::{Expr, ExprKind, current};
 use crate::parse::ddl::{ColumnDefinition, ObjectKind, SequenceOption, TableAction};
+use crate::schema::Editor;
 use crate::schema::depends::Object;
 use crate::schema::names::fold;
-use crate::storage::World;
 use crate::storage::locks::TableMode;
 use crate::storage::world::as_table;
 use crate::types::{Datum, Typed};
 
-impl World<'_> {
+impl Editor<'_, '_> {
     pub(super) fn alter_table(
         &mut self,
         object: ObjectKind,
@@ -152,7 +152,7 @@ impl World<'_> {
             let how = &bound.generated.iter().find(|(at, _)| *at == position).expect("it is generated").1;
             if self.db.options.granularity == crate::client::Granularity::Row {
                 let how = how.clone();
-                let fill = move |world: &mut World<'_>, mut values: Vec<Datum>| {
+                let fill = move |world: &mut Editor<'_, '_>, mut values: Vec<Datum>| {
                     values[position] = world.eval_over(&how, &values)?;
                     Ok(values)
                 };
@@ -161,26 +161,26 @@ impl World<'_> {
             return self.for_each_row(table, |world, row| {
                 let values = world.look_row(table, row)?;
                 let value = world.eval_over(how, &values)?;
-                world.init_cell(oid, row, position, value)
+                Editor::new(world).init_cell(oid, row, position, value)
             });
         }
         let default = self.column_defaults(oid, &others(table.columns.len(), position))?;
         match default.into_iter().next() {
             Some((_, expr)) if is_volatile(&expr) => {
                 if self.db.options.granularity == crate::client::Granularity::Row {
-                    let fill = move |world: &mut World<'_>, mut values: Vec<Datum>| {
-                        values[position] = Run::new().eval(world, &expr, &Tuple::default())?;
+                    let fill = move |world: &mut Editor<'_, '_>, mut values: Vec<Datum>| {
+                        values[position] = Run::new().eval(&mut *world.world, &expr, &Tuple::default())?;
                         Ok(values)
                     };
                     return self.rewrite(oid, |_| {}, fill);
                 }
                 self.for_each_row(table, |world, row| {
                     let value = Run::new().eval(world, &expr, &Tuple::default())?;
-                    world.init_cell(oid, row, position, value)
+                    Editor::new(world).init_cell(oid, row, position, value)
                 })
             }
             Some((_, expr)) => {
-                let value = Run::new().eval(self, &expr, &Tuple::default())?;
+                let value = Run::new().eval(&mut *self.world, &expr, &Tuple::default())?;
                 if value.is_null() && column.not_null && !self.look_rows(table)?.is_empty() {
                     return Err(self.contains_nulls(oid, position));
                 }
@@ -310,7 +310,7 @@ impl World<'_> {
             if using.is_some() {
                 return error;
             }
-            let shown = crate::types::names::format_type(typed.ty, Some(typed.modifier), self);
+            let shown = crate::types::names::format_type(typed.ty, Some(typed.modifier), self.world);
             let message = format!("column \"{}\" cannot be cast automatically to type {shown}", column.name);
             let hint = format!("You might need to specify \"USING {}::{shown}\".", column.name);
             SqlError::new(SqlState::DATATYPE_MISMATCH, message).hint(hint)
@@ -337,7 +337,7 @@ impl World<'_> {
     }
 }
 
-impl World<'_> {
+impl Editor<'_, '_> {
     /// A default of a column that gets this type.
     fn default_as(&self, default: &StoredExpr, typed: Typed, column: &str) -> Result<Arc<StoredExpr>> {
         let mut value = current::expr(default, &self.catalog);
@@ -345,7 +345,7 @@ impl World<'_> {
             value = *arg;
         }
         let path = self.path();
-        let bound = Binder::new(self, &path).assigned(value, typed, column).map_err(|_| {
+        let bound = Binder::new(self.world, &path).assigned(value, typed, column).map_err(|_| {
             let shown = crate::types::names::display(typed.ty, &self.catalog);
             let message = format!("default for column \"{column}\" cannot be cast automatically to type {shown}");
             SqlError::new(SqlState::DATATYPE_MISMATCH, message)

@@ -6,13 +6,13 @@ use crate::catalog::{Collation, Index, IndexKeyKind, Oid, RelationKind};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ast::ObjectName;
 use crate::parse::ddl::CreateCollation;
+use crate::schema::Editor;
 use crate::schema::drop::dependents;
 use crate::schema::names::parts;
-use crate::storage::World;
 use crate::storage::world::as_table;
 use crate::types::collation;
 
-impl World<'_> {
+impl Editor<'_, '_> {
     pub(super) fn create_collation(&mut self, create: &CreateCollation) -> Result<()> {
         let (schema, name) = self.place(&create.name, false)?;
         let taken = self.catalog.collations.values().any(|known| known.schema == schema && known.name == name);

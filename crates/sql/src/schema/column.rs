@@ -8,9 +8,10 @@ use crate::catalog::{Column, Generation, Oid, SequenceOwner, StoredExpr};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Expr, ExprKind};
 use crate::parse::ddl::{ColumnConstraintKind, ColumnDefinition, SequenceOption, TableConstraint};
+use crate::schema::Editor;
 use crate::schema::names::fold;
 use crate::schema::table::as_table_constraint;
-use crate::storage::World;
+use crate::storage::world::column_position;
 use crate::types::{Datum, Type, Typed};
 
 /// A column of a type, and nothing else.
@@ -44,7 +45,7 @@ fn serial(data_type: &DataType) -> Option<Type> {
     }
 }
 
-impl World<'_> {
+impl Editor<'_, '_> {
     /// Adds a column to a table that has no rows. Constraints that concern more than the column go to the one list, how a
     /// generated column is made to the other: that is bound when all columns are there.
     pub(super) fn add_new_column(
@@ -155,14 +156,7 @@ impl World<'_> {
 
     /// The position of a column.
     pub(super) fn position(&self, oid: Oid, name: &Ident) -> Result<usize> {
-        let relation = self.relation(oid)?;
-        let table = crate::storage::world::as_table(&relation)?;
-        let name = fold(name);
-        let found = table.columns.iter().position(|column| !column.dropped && column.name == name);
-        found.ok_or_else(|| {
-            let message = format!("column \"{name}\" of relation \"{}\" does not exist", relation.name);
-            SqlError::new(SqlState::UNDEFINED_COLUMN, message)
-        })
+        column_position(&*self.relation(oid)?, &fold(name))
     }
 }
 

@@ -4,8 +4,8 @@ use crate::catalog::{Oid, RelationKind, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ast::{Ident, ObjectName};
 use crate::parse::ddl::{ObjectKind, ObjectRef};
+use crate::schema::Editor;
 use crate::schema::names::{fold, parts};
-use crate::storage::World;
 use crate::storage::world::as_table;
 
 /// The catalogs that objects are in.
@@ -18,7 +18,7 @@ const PG_TRIGGER: Oid = 2620;
 const PG_EXTENSION: Oid = 3079;
 const PLPGSQL_EXTENSION: Oid = 13559;
 
-impl World<'_> {
+impl Editor<'_, '_> {
     pub(super) fn comment(&mut self, object: ObjectKind, name: &ObjectRef, text: Option<&str>) -> Result<()> {
         let Some(key) = self.commented(object, name)? else { return Ok(()) };
         self.change_catalog(|catalog| {

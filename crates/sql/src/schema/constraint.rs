@@ -12,12 +12,12 @@ use crate::change::foreign_keys::Deferred;
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::Expr;
 use crate::parse::ddl::{ConstraintAttributes, KeyAction, References, TableConstraint, TableConstraintKind};
+use crate::schema::Editor;
 use crate::schema::names::{self, fold};
-use crate::storage::World;
 use crate::storage::world::as_table;
 use crate::types::{Datum, Type};
 
-impl World<'_> {
+impl Editor<'_, '_> {
     /// Adds a constraint to a table; a new one has no rows.
     pub(super) fn add_constraint(&mut self, oid: Oid, constraint: &TableConstraint, new: bool) -> Result<()> {
         if let Some(name) = &constraint.name {
@@ -106,7 +106,7 @@ impl World<'_> {
         } else if let Some(key) = table.foreign_keys.iter().find(|key| &*key.name == name) {
             if !key.validated {
                 let check = |row| Deferred::Child { table: oid, constraint: key.oid, row };
-                self.for_each_row(table, |world, row| world.check_now(&check(row)))?;
+                self.for_each_row(table, |world, row| Editor::new(world).check_now(&check(row)))?;
             }
         } else {
             let message = format!("constraint \"{name}\" of relation \"{}\" does not exist", relation.name);
@@ -316,7 +316,7 @@ impl World<'_> {
         if !new && !constraint.attributes.not_valid {
             let relation = self.relation(oid)?;
             let check = |row| Deferred::Child { table: oid, constraint: constraint_oid, row };
-            self.for_each_row(as_table(&relation)?, |world, row| world.check_now(&check(row)))?;
+            self.for_each_row(as_table(&relation)?, |world, row| Editor::new(world).check_now(&check(row)))?;
         }
         Ok(())
     }

@@ -2,12 +2,12 @@
 
 use crate::catalog::{Check, Oid, Relation, RelationKind, Table};
 use crate::functions::extension;
+use crate::schema::Editor;
 use crate::schema::depends::Object;
-use crate::storage::World;
 use crate::types::names::search_path;
 use crate::types::{Type, names, quote};
 
-impl World<'_> {
+impl Editor<'_, '_> {
     /// An object as PostgreSQL describes it, with its schema where the search path does not find it.
     pub(super) fn described(&self, object: Object) -> String {
         let table = |oid: Oid| self.catalog.table(oid);
@@ -56,7 +56,7 @@ impl World<'_> {
                 let name = table(oid).and_then(find).map_or_else(String::new, |known| quote::identifier(&known.name));
                 format!("trigger {name} on {}", self.relation_described(oid))
             }
-            Object::Type(oid) => format!("type {}", names::format_type(Type(oid), None, self)),
+            Object::Type(oid) => format!("type {}", names::format_type(Type(oid), None, self.world)),
             Object::Field(oid, at) => {
                 let name = match self.catalog.types.get(&oid).map(|user| &user.kind) {
                     Some(crate::catalog::UserTypeKind::Composite(fields)) => {
@@ -64,7 +64,7 @@ impl World<'_> {
                     }
                     _ => String::new(),
                 };
-                format!("column {name} of composite type {}", names::format_type(Type(oid), None, self))
+                format!("column {name} of composite type {}", names::format_type(Type(oid), None, self.world))
             }
             Object::DomainCheck(oid, constraint) => {
                 let name = match self.catalog.types.get(&oid).map(|user| &user.kind) {
@@ -90,7 +90,7 @@ impl World<'_> {
             _ => false,
         });
         let relation = holder.unwrap_or(relation);
-        let visible = search_path(self)
+        let visible = search_path(self.world)
             .into_iter()
             .find_map(|schema| self.catalog.relation_in(schema, &relation.name))
             .is_some_and(|found| found.oid == relation.oid);
@@ -116,9 +116,10 @@ impl World<'_> {
 
     fn member_described(&self, oid: Oid) -> String {
         let Some(member) = extension::numbered(oid) else { return String::new() };
-        let types: Vec<String> = member.function.args.iter().map(|ty| names::format_type(*ty, None, self)).collect();
+        let types: Vec<String> =
+            member.function.args.iter().map(|ty| names::format_type(*ty, None, self.world)).collect();
         let schema = extension::schema_of(member.function, &self.catalog);
-        let visible = schema.is_none_or(|schema| search_path(self).contains(&schema));
+        let visible = schema.is_none_or(|schema| search_path(self.world).contains(&schema));
         let name = match (member.operator, visible) {
             (true, true) => member.function.name.to_owned(),
             (true, false) => {
@@ -133,8 +134,9 @@ impl World<'_> {
 
     fn function_described(&self, oid: Oid) -> String {
         let Some(function) = self.catalog.functions.get(&oid) else { return String::new() };
-        let types: Vec<String> = function.input_types().iter().map(|ty| names::format_type(*ty, None, self)).collect();
-        let first = search_path(self).into_iter().find_map(|schema| {
+        let types: Vec<String> =
+            function.input_types().iter().map(|ty| names::format_type(*ty, None, self.world)).collect();
+        let first = search_path(self.world).into_iter().find_map(|schema| {
             let same = self.catalog.functions.values().find(|other| {
                 other.schema == schema && other.name == function.name && other.input_types() == function.input_types()
             });

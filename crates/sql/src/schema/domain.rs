@@ -7,6 +7,7 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Run, Tuple};
 use crate::ir::current;
 use crate::parse::ddl::DomainAction;
+use crate::schema::Editor;
 use crate::storage::World;
 use crate::types::{Datum, Type, kind};
 
@@ -44,7 +45,7 @@ fn check_one(world: &mut World<'_>, value: &Datum, user: &UserType, named: &User
     Ok(())
 }
 
-impl World<'_> {
+impl Editor<'_, '_> {
     /// A domain that demands more: what is in the tables has to be so already.
     pub(super) fn domain_values_must_fit(
         &mut self,

@@ -5,10 +5,10 @@ use crate::parse::ast::{Ident, ObjectName};
 use crate::catalog::{Catalog, Oid, RelationKind, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{ObjectKind, ObjectRef};
+use crate::schema::Editor;
 use crate::schema::depends::{Edges, Need, Object};
 use crate::schema::kind_words;
 use crate::schema::names::{fold, parts};
-use crate::storage::World;
 use crate::storage::locks::TableMode;
 use crate::storage::world::as_table;
 
@@ -26,7 +26,7 @@ struct Target {
     because: Object,
 }
 
-impl World<'_> {
+impl Editor<'_, '_> {
     pub(super) fn drop_objects(
         &mut self,
         object: ObjectKind,

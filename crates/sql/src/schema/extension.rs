@@ -7,11 +7,11 @@ use crate::error::{Result, SqlError, SqlState};
 use crate::functions::extension::{self, Extension as Known};
 use crate::parse::ast::ObjectName;
 use crate::parse::ddl::CreateExtension;
+use crate::schema::Editor;
 use crate::schema::depends::Object;
 use crate::schema::names::{fold, parts};
-use crate::storage::World;
 
-impl World<'_> {
+impl Editor<'_, '_> {
     pub(super) fn create_extension(&mut self, create: &CreateExtension) -> Result<()> {
         let name = fold(&create.name);
         if &*name == "plpgsql" || self.catalog.extensions.values().any(|known| known.name == name) {

@@ -8,13 +8,13 @@ use crate::parse::ddl::{
     CreateFunction, FunctionOption, FunctionParameter, FunctionReturns, ObjectKind, ObjectRef, ParameterMode as Said,
     TypeName,
 };
+use crate::plpgsql::named_type;
+use crate::schema::Editor;
 use crate::schema::depends::Object;
 use crate::schema::names::{fold, parts};
-use crate::storage::World;
-use crate::storage::world::as_table;
 use crate::types::{Type, Typed};
 
-impl World<'_> {
+impl Editor<'_, '_> {
     pub(super) fn create_function(&mut self, create: &CreateFunction) -> Result<()> {
         let (schema, name) = self.place(&create.name, false)?;
         let mut parameters = Vec::new();
@@ -118,7 +118,7 @@ impl World<'_> {
     }
 
     fn parameter(&mut self, parameter: &FunctionParameter) -> Result<Parameter> {
-        let typed = self.type_name(&parameter.data_type).map_err(unquoted)?;
+        let typed = named_type(self, &parameter.data_type).map_err(unquoted)?;
         let default = match &parameter.default {
             Some(expr) => Some(self.stored(expr, typed, "parameter")?),
             None => None,
@@ -146,7 +146,7 @@ impl World<'_> {
         Ok(match &create.returns {
             Some(FunctionReturns::Table(columns)) => {
                 for (name, ty) in columns {
-                    let typed = self.type_name(ty)?;
+                    let typed = named_type(self, ty)?;
                     parameters.push(Parameter {
                         name: Some(fold(name)),
                         mode: ParameterMode::Table,
@@ -156,8 +156,8 @@ impl World<'_> {
                 }
                 Returns::Table
             }
-            Some(FunctionReturns::Type(TypeName::SetOf(inner))) => Returns::Set(self.type_name(inner)?),
-            Some(FunctionReturns::Type(ty)) => match self.type_name(ty)? {
+            Some(FunctionReturns::Type(TypeName::SetOf(inner))) => Returns::Set(named_type(self, inner)?),
+            Some(FunctionReturns::Type(ty)) => match named_type(self, ty)? {
                 typed if typed.ty == Type::TRIGGER => Returns::Trigger,
                 typed => Returns::One(typed),
             },
@@ -167,24 +167,6 @@ impl World<'_> {
                 SqlError::new(SqlState::INVALID_FUNCTION_DEFINITION, message)
             })?,
         })
-    }
-
-    /// A type as signatures name it.
-    pub(crate) fn type_name(&mut self, name: &TypeName) -> Result<Typed> {
-        match name {
-            TypeName::Plain(ty) => self.bind_type(ty),
-            TypeName::SetOf(inner) => self.type_name(inner),
-            TypeName::TypeOf(column) => {
-                let (ident, table) = column.0.split_last().ok_or_else(|| SqlError::syntax("invalid type name"))?;
-                let relation = self.resolve_relation(&crate::parse::ast::ObjectName(table.to_vec()))?;
-                let position = self.position(relation.oid, ident)?;
-                Ok(as_table(&relation)?.columns[position].typed)
-            }
-            TypeName::RowTypeOf(table) => {
-                let relation = self.resolve_relation(table)?;
-                Ok(as_table(&relation)?.row_type.into())
-            }
-        }
     }
 
     fn apply_options(
@@ -266,7 +248,7 @@ impl World<'_> {
         let Some(arguments) = &name.arguments else { return Ok(None) };
         let mut types = Vec::new();
         for argument in arguments.iter().filter(|argument| argument.mode != Some(Said::Out)) {
-            types.push(self.type_name(&argument.data_type)?.ty);
+            types.push(named_type(self, &argument.data_type)?.ty);
         }
         Ok(Some(types))
     }

@@ -7,12 +7,12 @@ use crate::parse::ast;
 use crate::catalog::{Index, IndexKey, IndexKeyKind, Oid, Relation, RelationKind, StoredExpr};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{CreateIndex, IndexElement};
+use crate::schema::Editor;
 use crate::schema::names::{self, fold};
-use crate::storage::World;
 use crate::storage::locks::TableMode;
 use crate::storage::world::as_table;
 
-impl World<'_> {
+impl Editor<'_, '_> {
     pub(super) fn create_index(&mut self, create: &CreateIndex) -> Result<()> {
         let relation = self.resolve_relation(&create.table)?;
         let relation = match &relation.kind {

@@ -31,6 +31,7 @@ mod trigger;
 mod types;
 mod view;
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use crate::catalog::{Catalog, Oid, Schema};
@@ -40,47 +41,74 @@ use crate::storage::World;
 
 pub(crate) use domain::check_domain;
 
+/// Changes the schema, or looks names up for a change, in the world of a statement.
+pub(crate) struct Editor<'w, 'a> {
+    world: &'w mut World<'a>,
+}
+
+impl<'w, 'a> Editor<'w, 'a> {
+    /// Changes the schema in this world.
+    pub(crate) fn new(world: &'w mut World<'a>) -> Editor<'w, 'a> {
+        Editor { world }
+    }
+}
+
+impl<'a> Deref for Editor<'_, 'a> {
+    type Target = World<'a>;
+
+    fn deref(&self) -> &World<'a> {
+        self.world
+    }
+}
+
+impl DerefMut for Editor<'_, '_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.world
+    }
+}
+
 /// Runs a statement that changes the schema: its tag.
 pub(crate) fn run(world: &mut World<'_>, text: &Arc<str>, ddl: &Ddl) -> Result<String> {
     world.must_not_be_read_only(tag_of(ddl))?;
     world.begin_statement(text)?;
+    let mut editor = Editor::new(world);
     match ddl {
-        Ddl::CreateTable(create) => world.create_table(create)?,
-        Ddl::CreateTableAs(create) => return world.create_table_as(create),
-        Ddl::CreateIndex(create) => world.create_index(create)?,
-        Ddl::CreateView(create) => world.create_view(create)?,
+        Ddl::CreateTable(create) => editor.create_table(create)?,
+        Ddl::CreateTableAs(create) => return editor.create_table_as(create),
+        Ddl::CreateIndex(create) => editor.create_index(create)?,
+        Ddl::CreateView(create) => editor.create_view(create)?,
         Ddl::CreateSequence { temporary, if_not_exists, name, options } => {
-            world.create_sequence(*temporary, *if_not_exists, name, options)?;
+            editor.create_sequence(*temporary, *if_not_exists, name, options)?;
         }
         Ddl::CreateSchema { if_not_exists, name, elements } => {
-            world.create_schema(*if_not_exists, name)?;
+            editor.create_schema(*if_not_exists, name)?;
             for element in elements {
-                run(world, text, element)?;
+                run(&mut editor, text, element)?;
             }
         }
-        Ddl::CreateType { name, definition } => world.create_type(name, definition)?,
-        Ddl::CreateDomain(create) => world.create_domain(create)?,
-        Ddl::CreateCollation(create) => world.create_collation(create)?,
-        Ddl::CreateExtension(create) => world.create_extension(create)?,
-        Ddl::CreateFunction(create) => world.create_function(create)?,
-        Ddl::CreateTrigger(create) => world.create_trigger(create)?,
+        Ddl::CreateType { name, definition } => editor.create_type(name, definition)?,
+        Ddl::CreateDomain(create) => editor.create_domain(create)?,
+        Ddl::CreateCollation(create) => editor.create_collation(create)?,
+        Ddl::CreateExtension(create) => editor.create_extension(create)?,
+        Ddl::CreateFunction(create) => editor.create_function(create)?,
+        Ddl::CreateTrigger(create) => editor.create_trigger(create)?,
         Ddl::AlterTable { object, if_exists, name, actions } => {
-            world.alter_table(*object, *if_exists, name, actions)?;
+            editor.alter_table(*object, *if_exists, name, actions)?;
         }
-        Ddl::Rename(rename) => world.rename(rename)?,
-        Ddl::SetSchema { object, if_exists, name, schema } => world.set_schema(*object, *if_exists, name, schema)?,
-        Ddl::SetOwner { object, if_exists, name } => world.set_owner(*object, *if_exists, name)?,
-        Ddl::AlterSequence { if_exists, name, options } => world.alter_sequence(*if_exists, name, options)?,
+        Ddl::Rename(rename) => editor.rename(rename)?,
+        Ddl::SetSchema { object, if_exists, name, schema } => editor.set_schema(*object, *if_exists, name, schema)?,
+        Ddl::SetOwner { object, if_exists, name } => editor.set_owner(*object, *if_exists, name)?,
+        Ddl::AlterSequence { if_exists, name, options } => editor.alter_sequence(*if_exists, name, options)?,
         Ddl::AddEnumValue { name, if_not_exists, value, neighbour } => {
-            world.add_enum_value(name, *if_not_exists, value, neighbour.as_ref())?;
+            editor.add_enum_value(name, *if_not_exists, value, neighbour.as_ref())?;
         }
-        Ddl::RenameEnumValue { name, from, to } => world.rename_enum_value(name, from, to)?,
-        Ddl::AlterDomain { name, action } => world.alter_domain(name, action)?,
-        Ddl::AlterFunction { object, name, options } => world.alter_function(*object, name, options)?,
-        Ddl::Drop { object, if_exists, names, cascade } => world.drop_objects(*object, *if_exists, names, *cascade)?,
-        Ddl::Comment { object, name, text } => world.comment(*object, name, text.as_deref())?,
-        Ddl::Truncate { tables, restart_identity, cascade } => world.truncate(tables, *restart_identity, *cascade)?,
-        Ddl::Refresh { name, with_data, concurrently } => world.refresh_view(name, *with_data, *concurrently)?,
+        Ddl::RenameEnumValue { name, from, to } => editor.rename_enum_value(name, from, to)?,
+        Ddl::AlterDomain { name, action } => editor.alter_domain(name, action)?,
+        Ddl::AlterFunction { object, name, options } => editor.alter_function(*object, name, options)?,
+        Ddl::Drop { object, if_exists, names, cascade } => editor.drop_objects(*object, *if_exists, names, *cascade)?,
+        Ddl::Comment { object, name, text } => editor.comment(*object, name, text.as_deref())?,
+        Ddl::Truncate { tables, restart_identity, cascade } => editor.truncate(tables, *restart_identity, *cascade)?,
+        Ddl::Refresh { name, with_data, concurrently } => editor.refresh_view(name, *with_data, *concurrently)?,
     }
     Ok(tag_of(ddl).to_owned())
 }
@@ -187,7 +215,7 @@ fn tag_of(ddl: &Ddl) -> &'static str {
     }
 }
 
-impl World<'_> {
+impl Editor<'_, '_> {
     /// The transaction's catalog from now on.
     fn set_catalog(&mut self, catalog: Catalog) -> Result<()> {
         self.change_catalog(|own| {

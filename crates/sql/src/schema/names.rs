@@ -6,7 +6,7 @@ use crate::parse::ast::{Ident, ObjectName};
 
 use crate::catalog::{Catalog, Oid, Relation};
 use crate::error::{Result, SqlError, SqlState};
-use crate::storage::World;
+use crate::schema::Editor;
 
 /// The longest name in bytes.
 const LONGEST: usize = 63;
@@ -25,7 +25,7 @@ pub(crate) fn parts(name: &ObjectName) -> Result<(Option<Arc<str>>, Arc<str>)> {
     }
 }
 
-impl World<'_> {
+impl Editor<'_, '_> {
     /// The parts of a name, which must not be of something in another database.
     pub(crate) fn parts_here(&self, name: &ObjectName) -> Result<(Option<Arc<str>>, Arc<str>)> {
         if let [database, _, _] = name.0.as_slice()

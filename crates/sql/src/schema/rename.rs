@@ -7,12 +7,12 @@ use crate::parse::ast::Ident;
 use crate::catalog::{Oid, Relation, RelationKind, UserFunction, UserType};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{ObjectKind, ObjectRef, Rename, RenameWhat};
+use crate::schema::Editor;
 use crate::schema::names::{fold, has_constraint, parts};
-use crate::storage::World;
 use crate::storage::locks::TableMode;
 use crate::storage::world::as_table;
 
-impl World<'_> {
+impl Editor<'_, '_> {
     pub(super) fn rename(&mut self, rename: &Rename) -> Result<()> {
         match rename.object {
             ObjectKind::Table
@@ -199,7 +199,7 @@ impl World<'_> {
                 if taken {
                     let place = self.catalog.schemas.get(&schema).map_or("", |schema| &*schema.name);
                     let types: Vec<String> =
-                        inputs.iter().map(|ty| crate::types::names::format_type(*ty, None, self)).collect();
+                        inputs.iter().map(|ty| crate::types::names::format_type(*ty, None, self.world)).collect();
                     let message = format!(
                         "function {}({}) already exists in schema \"{place}\"",
                         function.name,

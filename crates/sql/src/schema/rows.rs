@@ -12,14 +12,14 @@ use crate::change::foreign_keys::Deferred;
 use crate::client::Granularity;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::RowRef;
-use crate::storage::World;
+use crate::schema::Editor;
 use crate::storage::rows::{existence, list};
 use crate::storage::table::{BoundIndex, BoundTable};
 use crate::storage::world::as_table;
 use crate::types::Datum;
 use rustc_hash::FxHashSet;
 
-impl World<'_> {
+impl Editor<'_, '_> {
     /// Fills a new index.
     pub(super) fn build_index(&mut self, table: Oid, index: Oid) -> Result<()> {
         let bound = self.bound_table(table)?;
@@ -27,7 +27,7 @@ impl World<'_> {
         let mut seen = FxHashSet::default();
         self.for_each_row(bound.table(), |world, row| {
             let values = world.look_row(bound.table(), row)?;
-            world.build_entry(&bound, made, RowRef::seen(table, row), &values, &mut seen)
+            Editor::new(world).build_entry(&bound, made, RowRef::seen(table, row), &values, &mut seen)
         })
     }
 

@@ -7,8 +7,8 @@ use crate::parse::ast::ObjectName;
 use crate::catalog::{Oid, Relation, RelationKind, Sequence, SequenceOwner};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::SequenceOption;
+use crate::schema::Editor;
 use crate::schema::names::{self, parts};
-use crate::storage::World;
 use crate::storage::world::as_table;
 use crate::types::Type;
 
@@ -19,7 +19,7 @@ pub(crate) struct SequenceState {
     pub(crate) called: bool,
 }
 
-impl World<'_> {
+impl Editor<'_, '_> {
     pub(super) fn create_sequence(
         &mut self,
         temporary: bool,

@@ -9,7 +9,7 @@ use crate::ir::ExprKind;
 use crate::ir::walk::{Descend, edit};
 use crate::parse::ast;
 use crate::parse::statement::Statement;
-use crate::storage::World;
+use crate::schema::Editor;
 
 /// The expression over the row of another table, which has the columns elsewhere.
 pub(super) fn moved(stored: &StoredExpr, table: Oid, map: &dyn Fn(usize) -> usize) -> StoredExpr {
@@ -26,10 +26,10 @@ pub(super) fn moved(stored: &StoredExpr, table: Oid, map: &dyn Fn(usize) -> usiz
     StoredExpr::new(expr, &[table])
 }
 
-impl World<'_> {
+impl Editor<'_, '_> {
     /// The expression as SQL, to be bound again once the columns that it uses have other types.
     pub(super) fn written(&self, stored: &StoredExpr, relation: &Relation) -> Result<ast::Expr> {
-        let text = deparse::expression(self, stored, Some(relation), Style::Plain);
+        let text = deparse::expression(self.world, stored, Some(relation), Style::Plain);
         parse_expression(&text).ok_or_else(|| SqlError::unsupported(format!("this expression over a column: {text}")))
     }
 

@@ -13,12 +13,12 @@ use crate::parse::ddl::{
     TableConstraintKind, TableElement, TableSource,
 };
 use crate::parse::statement::Statement;
+use crate::schema::Editor;
 use crate::schema::names::{fold, parts};
-use crate::storage::World;
 use crate::storage::locks::TableMode;
 use crate::types::{Datum, Type, Typed};
 
-impl World<'_> {
+impl Editor<'_, '_> {
     pub(super) fn create_table(&mut self, create: &CreateTable) -> Result<()> {
         if let Some(construct) = create.unsupported {
             return Err(SqlError::unsupported(construct));

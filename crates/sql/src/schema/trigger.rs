@@ -6,10 +6,10 @@ use crate::catalog::{Oid, Relation, RelationKind, Returns, StoredExpr, Trigger, 
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::{Expr, ExprKind};
 use crate::parse::ddl::{CreateTrigger, ObjectRef, WhichTriggers};
-use crate::storage::World;
+use crate::schema::Editor;
 use crate::storage::world::as_table;
 
-impl World<'_> {
+impl Editor<'_, '_> {
     pub(super) fn create_trigger(&mut self, create: &CreateTrigger) -> Result<()> {
         if create.referencing {
             return Err(SqlError::unsupported("REFERENCING in a trigger"));

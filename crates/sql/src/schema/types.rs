@@ -7,11 +7,11 @@ use crate::parse::ast::ObjectName;
 use crate::catalog::{Check, Oid, StoredExpr, UserType, UserTypeKind};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::{ColumnConstraint, ColumnConstraintKind, CreateDomain, DomainAction, TypeDefinition};
+use crate::schema::Editor;
 use crate::schema::names::{fold, parts};
-use crate::storage::World;
 use crate::types::{Type, Typed};
 
-impl World<'_> {
+impl Editor<'_, '_> {
     pub(super) fn create_type(&mut self, name: &ObjectName, definition: &TypeDefinition) -> Result<()> {
         let kind = match definition {
             TypeDefinition::Enum(labels) => {

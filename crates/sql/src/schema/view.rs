@@ -8,11 +8,11 @@ use crate::catalog::{IndexKeyKind, Oid, Relation, RelationKind, StoredQuery, Vie
 use crate::client::Outcome;
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ddl::CreateView;
+use crate::schema::Editor;
 use crate::schema::names::fold;
-use crate::storage::World;
 use crate::types::{Datum, Type, Typed};
 
-impl World<'_> {
+impl Editor<'_, '_> {
     pub(super) fn create_view(&mut self, create: &CreateView) -> Result<()> {
         let query = self.bind_stored(&create.query)?;
         let (schema, name) = self.place(&create.name, create.temporary)?;
@@ -62,7 +62,8 @@ impl World<'_> {
                 return Err(SqlError::new(SqlState::INVALID_TABLE_DEFINITION, message).hint(hint));
             }
             if old_type != new_type {
-                let shown = |typed: &Typed| crate::types::names::format_type(typed.ty, Some(typed.modifier), self);
+                let shown =
+                    |typed: &Typed| crate::types::names::format_type(typed.ty, Some(typed.modifier), self.world);
                 let message = format!(
                     "cannot change data type of view column \"{old}\" from {} to {}",
                     shown(old_type),

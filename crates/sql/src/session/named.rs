@@ -8,6 +8,7 @@ use crate::catalog::{Oid, Relation, RelationKind, Timing};
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::{Run, Tuple};
 use crate::parse::statement::Statement;
+use crate::schema::Editor;
 use crate::session::{Outcome, Prepared};
 use crate::storage::World;
 
@@ -69,10 +70,10 @@ impl World<'_> {
         if let Some(found) = self.find_relation(name)? {
             return Ok(found);
         }
-        let (schema, short) = self.parts_here(name)?;
+        let (schema, short) = Editor::new(self).parts_here(name)?;
         if let Some(schema) = schema {
             // Other than in queries, a schema that is missing is told as that.
-            self.schema_named(&schema)?;
+            Editor::new(self).schema_named(&schema)?;
             let message = format!("relation \"{schema}.{short}\" does not exist");
             return Err(SqlError::new(SqlState::UNDEFINED_TABLE, message));
         }

@@ -5,6 +5,7 @@ use crate::parse::ast::Ident;
 use crate::catalog::RelationKind;
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::grant::{Grant, Granted, RoleChange};
+use crate::schema::Editor;
 use crate::schema::names::fold;
 use crate::session::Outcome;
 use crate::storage::World;
@@ -63,7 +64,7 @@ impl World<'_> {
             }
             Granted::Schemas(names) => {
                 for name in names {
-                    self.schema_named(&fold(name))?;
+                    Editor::new(self).schema_named(&fold(name))?;
                 }
             }
             Granted::Roles(roles) => roles.iter().try_for_each(|role| self.must_have_role(role))?,

@@ -7,6 +7,7 @@ use crate::error::{Result, SqlError};
 use crate::ir::Expr;
 use crate::plpgsql::bound::Program;
 use crate::plpgsql::survey::surveyed;
+use crate::schema::Editor;
 use crate::session::Connection;
 use crate::storage::World;
 
@@ -17,7 +18,7 @@ impl Connection {
         let parsed = crate::parse::object_name(name)?;
         let inner = self.database.inner.clone();
         let mut world = World::new(inner.hold(), &mut self.session);
-        let oid = world.routine_named(&parsed)?;
+        let oid = Editor::new(&mut world).routine_named(&parsed)?;
         surveyed(&mut world, oid, None)
     }
 

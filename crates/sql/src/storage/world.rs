@@ -671,3 +671,12 @@ pub(crate) fn as_table(relation: &Relation) -> Result<&Table> {
         _ => Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not a table", relation.name))),
     }
 }
+
+/// The position of a column in a table.
+pub(crate) fn column_position(relation: &Relation, name: &str) -> Result<usize> {
+    let found = as_table(relation)?.columns.iter().position(|column| !column.dropped && *column.name == *name);
+    found.ok_or_else(|| {
+        let message = format!("column \"{name}\" of relation \"{}\" does not exist", relation.name);
+        SqlError::new(SqlState::UNDEFINED_COLUMN, message)
+    })
+}
