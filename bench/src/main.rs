@@ -16,6 +16,7 @@ mod robust;
 mod rows;
 mod sessions;
 mod slt;
+mod stalls;
 mod store;
 mod table1;
 mod wire;
@@ -49,6 +50,7 @@ enum Command {
     Interleave(interleave::Arguments),
     WireSpeed(wire_speed::Arguments),
     Hermitage(hermitage::Arguments),
+    Stalls(stalls::Arguments),
 }
 
 /// Print a history as a database at some level could have produced it
@@ -125,6 +127,7 @@ fn main() -> io::Result<()> {
         Some(Command::Interleave(arguments)) => interleave::run(&arguments, &mut out)?,
         Some(Command::WireSpeed(arguments)) => wire_speed::run(&arguments, &mut out)?,
         Some(Command::Hermitage(arguments)) => hermitage::run(&arguments, &mut out)?,
+        Some(Command::Stalls(arguments)) => stalls::print(&arguments, &mut out)?,
         None => generate(&history, &mut out)?,
     }
     out.flush()
