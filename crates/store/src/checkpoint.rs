@@ -82,6 +82,8 @@ impl<V: Clone> Store<V> {
         let old = std::mem::replace(&mut self.engine, fresh);
         self.engine.take_over(old);
         self.records.clear();
+        self.tellings = 0;
+        self.generation += 1;
         self.noted_ranges = 0;
         self.operations.clear();
         (self.locks, self.scanned) = (Locks::default(), Scanned::default());

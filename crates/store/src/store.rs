@@ -34,6 +34,18 @@ pub struct Options {
     pub locks: RowLocks,
     /// What becomes of a transaction whose call is refused.
     pub refusals: Refusals,
+    /// When what is too old is forgotten.
+    pub forgetting: Forgetting,
+}
+
+/// When a store forgets what is older than its options ask for.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Forgetting {
+    /// Whenever a transaction has ended.
+    #[default]
+    WithEachEnd,
+    /// When the user of the store calls [`Store::forget`]: ends of large transactions take less time at once.
+    WhenAsked,
 }
 
 /// Who takes the row locks of `mvrc`.
@@ -102,6 +114,10 @@ pub struct Store<V> {
     pub(crate) next_forgetting: u32,
     /// Nor before so many operations have been made and transactions begun.
     pub(crate) next_forgetting_at: usize,
+    /// How many histories are being told in pieces: nothing is forgotten meanwhile.
+    pub(crate) tellings: usize,
+    /// Grows when transactions are counted from the beginning.
+    pub(crate) generation: u64,
     pub(crate) checkpoint: Option<Checkpoint<V>>,
     /// Buffers that are used again.
     pub(crate) candidates: Candidates,
@@ -129,6 +145,8 @@ impl<V: Clone> Store<V> {
             snapshots: Vec::new(),
             next_forgetting: 0,
             next_forgetting_at: 0,
+            tellings: 0,
+            generation: 0,
             checkpoint: None,
             candidates: Candidates::default(),
             sources: Vec::new(),
@@ -300,7 +318,9 @@ impl<V: Clone> Store<V> {
         record.ended = self.now;
         record.kept = self.operations.end(session);
         self.engine.sessions[session as usize].running.end();
-        self.forget();
+        if self.options.forgetting == Forgetting::WithEachEnd {
+            self.forget();
+        }
     }
 
     pub(crate) fn log(&mut self, txn: Txn, action: Action, key: u32, value: Option<V>) {

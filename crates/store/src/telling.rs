@@ -9,7 +9,7 @@ use crate::log::{Action, Op, Statement};
 use crate::record::{Footprint, FootprintStep, Times, status};
 use crate::spaces::NAMES;
 use crate::store::Store;
-use crate::tale::{Judged, Tale};
+use crate::tale::{Judged, Progress, Tale, Words};
 use crate::versions::{INIT, Txn};
 
 /// A history, with what it leaves out of each operation.
@@ -41,6 +41,58 @@ pub enum Freshness {
     Stale,
 }
 
+/// A history that is being told in pieces.
+pub struct Telling<V> {
+    tale: Tale<V>,
+    /// The store has not been reset since.
+    generation: u64,
+}
+
+/// A history that has been told to its end.
+pub struct FinishedTelling<V>(Tale<V>);
+
+impl<V: Clone> FinishedTelling<V> {
+    /// What was told. It takes a while, and does not need the store.
+    pub fn told(self) -> Told {
+        self.0.finish()
+    }
+}
+
+/// What has become of a telling.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TellingStatus {
+    /// There is more to tell.
+    More,
+    /// All has been told.
+    Done,
+    /// The store was reset meanwhile: what was to be told is gone.
+    Gone,
+}
+
+impl<V: Clone> Telling<V> {
+    /// Tells about so many operations more, with names for keys and literals for values.
+    pub fn go_on(
+        &mut self,
+        store: &Store<V>,
+        operations: usize,
+        name: &mut dyn FnMut(Key) -> String,
+        literal: &mut dyn FnMut(&V) -> Literal,
+    ) -> TellingStatus {
+        if self.generation != store.generation {
+            return TellingStatus::Gone;
+        }
+        match self.tale.go_on(store, operations, &mut Words { name, literal }) {
+            Progress::More => TellingStatus::More,
+            Progress::Done => TellingStatus::Done,
+        }
+    }
+
+    /// How many operations it has told.
+    pub fn operations(&self) -> usize {
+        self.tale.told()
+    }
+}
+
 impl<V: Clone> Store<V> {
     /// Everything that happened, transactions in the order in which they began.
     pub fn history(&self, mut literal: impl FnMut(&V) -> Literal) -> History {
@@ -49,7 +101,22 @@ impl<V: Clone> Store<V> {
 
     /// The same with names for keys, of which only those that were used are told, and where each operation comes from.
     pub fn told(&self, mut name: impl FnMut(Key) -> String, mut literal: impl FnMut(&V) -> Literal) -> Told {
-        Tale::new(self, &mut name, &mut literal).tell(Judged::AsItWas)
+        let words = &mut Words { name: &mut name, literal: &mut literal };
+        Tale::begin(self, Judged::AsItWas).tell(self, words)
+    }
+
+    /// The same in pieces, between which the store goes on: what has happened until now is going to be told. Until the
+    /// telling is [given back](Store::end_telling), nothing is forgotten.
+    pub fn begin_telling(&mut self) -> Telling<V> {
+        self.tellings += 1;
+        Telling { tale: Tale::begin(self, Judged::AsItWas), generation: self.generation }
+    }
+
+    /// A telling is over, or is given up. What it has told; `None` if it had not come to its end.
+    pub fn end_telling(&mut self, telling: Telling<V>) -> Option<FinishedTelling<V>> {
+        // A reset has forgotten all tellings of before.
+        self.tellings -= usize::from(telling.generation == self.generation);
+        telling.tale.is_done().then_some(FinishedTelling(telling.tale))
     }
 
     /// The history in which transactions that were rolled back have committed what they read.
@@ -92,11 +159,12 @@ impl<V: Clone> Store<V> {
         name: &mut dyn FnMut(Key) -> String,
         literal: &mut dyn FnMut(&V) -> Literal,
     ) -> Told {
-        let mut tale = Tale::new(self, name, literal);
+        let words = &mut Words { name, literal };
+        let mut tale = Tale::begin(self, judged);
         for key in self.named_keys() {
-            tale.key(key.0);
+            tale.key(self, key.0, words);
         }
-        tale.tell(judged)
+        tale.tell(self, words)
     }
 
     /// The keys that have names, in the order in which they were made.
@@ -147,41 +215,45 @@ impl<V: Clone> Store<V> {
         self.operations.statements(&self.engine, txn, self.record(txn))
     }
 
-    /// For each operation of a transaction, whether it counts: it was not undone, nor did its statement look again at
-    /// the key under its lock, or withdraw what it had read.
+    /// For each operation of a transaction, whether it counts.
     pub(crate) fn counting(&self, txn: Txn) -> Vec<Counts> {
-        let (ops, statements) = (self.ops(txn), self.statements_of(txn));
-        let ranges = || {
-            statements.iter().enumerate().map(|(at, statement)| {
-                let end = statements.get(at + 1).map_or(ops.len(), |next| next.first as usize);
-                (statement.number, statement.first as usize..end)
-            })
-        };
-        // Where each statement looked again at a key for the last time.
-        let mut looked_again: FxHashMap<(u32, u32), usize> = FxHashMap::default();
-        for (statement, range) in ranges() {
-            for at in range {
-                let op = &ops[at];
-                if let Action::Withdrawal(count) = op.action() {
-                    looked_again.extend((op.key..op.key + count).map(|key| ((statement, key), at)));
-                }
+        counting(self.ops(txn), self.statements_of(txn))
+    }
+}
+
+/// For each operation of a transaction, whether it counts: it was not undone, nor did its statement look again at the key
+/// under its lock, or withdraw what it had read.
+pub(crate) fn counting<V>(ops: &[Op<V>], statements: &[Statement]) -> Vec<Counts> {
+    let ranges = || {
+        statements.iter().enumerate().map(|(at, statement)| {
+            let end = statements.get(at + 1).map_or(ops.len(), |next| next.first as usize);
+            (statement.number, statement.first as usize..end)
+        })
+    };
+    // Where each statement looked again at a key for the last time.
+    let mut looked_again: FxHashMap<(u32, u32), usize> = FxHashMap::default();
+    for (statement, range) in ranges() {
+        for at in range {
+            let op = &ops[at];
+            if let Action::Withdrawal(count) = op.action() {
+                looked_again.extend((op.key..op.key + count).map(|key| ((statement, key), at)));
             }
         }
-        let mut counting = Vec::with_capacity(ops.len());
-        for (statement, range) in ranges() {
-            counting.extend(range.map(|at| match ops[at].action() {
-                Action::UndoneWrite | Action::UndoneRead | Action::Withdrawal(_) => Counts::No,
-                Action::Read(..)
-                    if !ops[at].is_locked()
-                        && looked_again.get(&(statement, ops[at].key)).is_some_and(|&again| again > at) =>
-                {
-                    Counts::No
-                }
-                _ => Counts::Yes,
-            }));
-        }
-        counting
     }
+    let mut counting = Vec::with_capacity(ops.len());
+    for (statement, range) in ranges() {
+        counting.extend(range.map(|at| match ops[at].action() {
+            Action::UndoneWrite | Action::UndoneRead | Action::Withdrawal(_) => Counts::No,
+            Action::Read(..)
+                if !ops[at].is_locked()
+                    && looked_again.get(&(statement, ops[at].key)).is_some_and(|&again| again > at) =>
+            {
+                Counts::No
+            }
+            _ => Counts::Yes,
+        }));
+    }
+    counting
 }
 
 /// Whether an operation counts.

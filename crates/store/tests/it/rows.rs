@@ -7,7 +7,7 @@ use std::ops::Bound;
 
 use skew_check::{Assumptions, Checker, Options as CheckOptions};
 use skew_model::{History, Key, Level, Literal, Scope, SessionId, TxnId};
-use skew_store::{Error, Mark, Options, Reads, Recency, Refusals, RowLocks, Space, Store};
+use skew_store::{Error, Mark, Options, Reads, Recency, Refusals, RowLocks, Space, Store, TellingStatus};
 
 use crate::programs::Dice;
 use crate::soundness::{LEVELS, runs};
@@ -281,11 +281,14 @@ fn pick(at: &[At], dice: &mut Dice) -> Option<usize> {
 
 fn history(table: &Table) -> History {
     let literal = |&value: &i64| Literal::Int(value);
-    let name = |key: Key| match table.store.at(key) {
+    table.store.told(|key| name(&table.store, key), literal).history
+}
+
+fn name(store: &Store<i64>, key: Key) -> String {
+    match store.at(key) {
         Some((_, bytes)) => format!("row{}", bytes[0]),
-        None => table.store.key_name(key).into_owned(),
-    };
-    table.store.told(name, literal).history
+        None => store.key_name(key).into_owned(),
+    }
 }
 
 fn stays_within_its_levels(seed: u64, options: Options, mode: Reads, level: &dyn Fn(&mut Dice) -> Level) -> usize {
@@ -350,6 +353,56 @@ fn exact_snapshots_refuse_no_reads() {
         let refused = (0..runs()).map(|seed| run(seed).0.refused).sum::<usize>();
         assert_eq!(refused, 0, "{level}");
     }
+}
+
+/// A history that is told in pieces, while transactions go on, is the history of the moment in which the telling began.
+#[test]
+fn a_history_told_in_pieces_is_that_of_its_beginning() {
+    let mixed = |dice: &mut Dice| LEVELS[dice.roll(LEVELS.len())];
+    let mut told_late = 0;
+    for seed in 0..runs() {
+        let recency = if seed % 2 == 0 { Recency::None } else { Recency::Commit };
+        let retention = (seed % 3 == 0).then_some(2);
+        let mut table = Table::new(Options { retention, ..options(recency) });
+        let dice = &mut Dice(seed);
+        let sessions: Vec<SessionId> = (0..3).map(|at| table.store.session(&format!("s{at}"))).collect();
+        let mut at: Vec<At> = sessions.iter().map(|_| At { open: None, left: 4 }).collect();
+        for _ in 0..dice.roll(60) {
+            let Some(session) = pick(&at, dice) else { break };
+            table.step(sessions[session], &mut at[session], Reads::Any, &mixed, dice);
+        }
+        let expected = history(&table).to_string();
+        let mut telling = table.store.begin_telling();
+        loop {
+            let store = &table.store;
+            let name = &mut |key: Key| name(store, key);
+            let status = telling.go_on(store, 1 + dice.roll(3), name, &mut |&value| Literal::Int(value));
+            if status == TellingStatus::Done {
+                break;
+            }
+            assert_eq!(status, TellingStatus::More);
+            if let Some(session) = pick(&at, dice) {
+                table.step(sessions[session], &mut at[session], Reads::Any, &mixed, dice);
+                told_late += usize::from(history(&table).to_string() != expected);
+            }
+        }
+        let told = table.store.end_telling(telling).expect("it was told to its end").told();
+        assert_eq!(told.history.to_string(), expected, "seed {seed}");
+    }
+    assert!(told_late > 0, "transactions go on while the history is told");
+}
+
+/// A reset takes away what was to be told, and the next telling begins from there.
+#[test]
+fn a_telling_does_not_outlive_a_reset() {
+    let mut table = Table::new(options(Recency::None));
+    table.store.checkpoint().expect("no transaction is open");
+    run_on(&mut table, Reads::Any, &|_| Level::Cc, &mut Dice(1));
+    let mut telling = table.store.begin_telling();
+    table.store.reset().expect("there is a checkpoint");
+    let (mut name, mut literal) = (|_: Key| String::new(), |&value: &i64| Literal::Int(value));
+    assert_eq!(telling.go_on(&table.store, 1, &mut name, &mut literal), TellingStatus::Gone);
+    assert!(table.store.end_telling(telling).is_none());
 }
 
 /// After a reset a store does what it did after the checkpoint, however much was done in between.
