@@ -54,6 +54,14 @@ impl Socket {
         };
     }
 
+    /// Nothing more is read or written: a thread that waits for the client to read goes on.
+    pub(crate) fn abandon(&self) {
+        let _ = match &self.stream {
+            Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            Stream::Unix(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
+
     /// Whether it was this side that stopped reading, so that the client is still there to be told why.
     pub(crate) fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)

@@ -12,6 +12,8 @@ use crate::types::Datum;
 pub(crate) struct Cursor {
     pub(crate) columns: Arc<[Output]>,
     pub(crate) rows: Arc<Vec<Vec<Datum>>>,
+    /// About how much memory they take.
+    pub(crate) bytes: usize,
     /// The row that it is on, from one; 0 is before the first, one more than there are rows after the last.
     pub(crate) at: usize,
     /// WITH HOLD

@@ -7,6 +7,7 @@
 use crate::bind::Binder;
 use crate::bind::names::qualified;
 use crate::bind::scope::Columns;
+use crate::budget;
 use crate::catalog::Oid;
 use crate::error::{Result, SqlError, SqlState};
 use crate::functions::collate::{KEY, MARK};
@@ -112,6 +113,8 @@ impl Binder<'_> {
     }
 
     fn collated(&self, expr: &Expr) -> Result<Collated> {
+        // Operators in operators ask again for what is below them.
+        budget::step(10)?;
         match &expr.kind {
             ExprKind::Column(column) => Ok(self.column_collation(*column)),
             ExprKind::Call { function, args } if function.name == MARK => match args.get(1).map(|arg| &arg.kind) {

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::exec::key_table::KeyTable;
 use crate::exec::keys;
 use crate::exec::operator::{self, Node, Operator};
-use crate::exec::run::{datum_weight, internal, shared_values};
+use crate::exec::run::{internal, listed_weight, shared_values};
 use crate::exec::{Context, Run, Tuple};
 use crate::ir::{Cte, Plan};
 use crate::types::{Datum, Type};
@@ -177,7 +177,7 @@ impl<'p> Run<'p> {
             self.cte(number)?.maker = maker;
             return Ok(false);
         };
-        let bytes = row.iter().map(datum_weight).sum();
+        let bytes = listed_weight(&row);
         self.keep(bytes)?;
         let state = self.cte(number)?;
         state.kept += bytes;
@@ -230,7 +230,9 @@ impl<'p> Run<'p> {
         while let Some(tuple) = node.next(self, cx)? {
             let row = shared_values(&tuple);
             let Some((seen, types)) = seen else { return Ok(Some(row)) };
-            if seen.insert(&keys::of_row(&row, types)).1 {
+            let key = keys::of_row(&row, types);
+            if seen.insert(&key).1 {
+                self.keep(KeyTable::<()>::weight(&key))?;
                 return Ok(Some(row));
             }
             self.step(cx)?;

@@ -76,7 +76,8 @@ impl<T> KeyTable<T> {
 
     /// About how many bytes a key takes.
     pub(crate) fn weight(key: &[u8]) -> usize {
-        rest_of(key).len() + size_of::<Entry<T>>() + 3 * size_of::<(u32, u32)>()
+        // The lists grow: the old ones and the new ones are there at the same time.
+        2 * (rest_of(key).len() + size_of::<Entry<T>>()) + 3 * size_of::<(u32, u32)>()
     }
 
     /// The number of a key, or the place where it would be.

@@ -47,5 +47,5 @@ mod window;
 
 pub use context::{AccessRange, Context, LockOutcome, Resume, RowCursor, RowRef, RowVersion};
 pub use eval::check_domains;
-pub use run::{Run, Tuples};
+pub use run::{Run, Tuples, rows_weight};
 pub use tuple::{Slot, Tuple};

@@ -145,10 +145,11 @@ impl<'p> Run<'p> {
         self.kept.take_back(std::mem::take(bytes));
     }
 
-    /// Counts a step of work, and asks now and then whether the statement is to stop.
+    /// Counts a step of work, and asks now and then whether the statement is to stop: after many steps, or after the work that
+    /// functions have counted since.
     pub(crate) fn step(&mut self, cx: &mut dyn Context) -> Result<()> {
         self.steps += 1;
-        if self.steps < STEPS_BETWEEN_CHECKS {
+        if self.steps < STEPS_BETWEEN_CHECKS && !budget::has_looked() {
             return Ok(());
         }
         self.steps = 0;
@@ -207,15 +208,30 @@ pub(crate) fn shared_values(tuple: &Tuple) -> Arc<[Datum]> {
 /// About how much memory a tuple takes.
 pub(crate) fn weight(tuple: &Tuple) -> usize {
     let slot = |slot: &Slot| match slot {
-        Slot::Values(values) => values.iter().map(datum_weight).sum(),
+        Slot::Values(values) => shared_weight(values),
         Slot::Row(_) | Slot::Missing => 0,
     };
     size_of::<Tuple>() + tuple.slots().map(slot).sum::<usize>()
 }
 
-/// About how much memory a row of a result takes.
+/// About how much memory a row of a result takes, in a list that grows.
 fn row_weight(row: &[Datum]) -> usize {
-    size_of::<Vec<Datum>>() + row.iter().map(Datum::weight).sum::<usize>()
+    2 * size_of::<Vec<Datum>>() + budget::ALLOCATION_BYTES + row.iter().map(Datum::weight).sum::<usize>()
+}
+
+/// About how much memory the rows of a result take.
+pub fn rows_weight(rows: &[Vec<Datum>]) -> usize {
+    rows.iter().map(|row| row_weight(row)).sum()
+}
+
+/// About how much memory a shared row takes beside what refers to it.
+pub(crate) fn shared_weight(row: &[Datum]) -> usize {
+    2 * size_of::<usize>() + budget::ALLOCATION_BYTES + row.iter().map(Datum::weight).sum::<usize>()
+}
+
+/// About how much memory a shared row takes in a list that grows.
+pub(crate) fn listed_weight(row: &[Datum]) -> usize {
+    2 * size_of::<Arc<[Datum]>>() + shared_weight(row)
 }
 
 /// About how much memory a value takes.

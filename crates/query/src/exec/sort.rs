@@ -45,7 +45,8 @@ impl<'p> Sort<'p> {
                 }
             }
             sort_key(&mut key, self.keys, &tuple, run, cx)?;
-            let bytes = key.len() + weight(&tuple);
+            // Sorting takes another half of the list.
+            let bytes = 2 * (key.len() + size_of::<Tuple>()) + weight(&tuple);
             run.keep(bytes)?;
             self.bytes += bytes;
             tuples.push(&key, tuple);

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use crate::budget::Charge;
 use crate::error::{Result, SqlError, SqlState};
 use crate::exec::eval::{RowComparison, Verdict, array_of};
 use crate::exec::found::Found;
 use crate::exec::key_table::KeyTable;
 use crate::exec::keys;
 use crate::exec::operator::{self, Node};
-use crate::exec::run::{datum_weight, internal, shared_values, values};
+use crate::exec::run::{internal, listed_weight, shared_values, values};
 use crate::exec::{Context, Run, Tuple};
 use crate::functions::Function;
 use crate::ir::{Expr, Plan, Query, RowOperator, SubqueryKind};
@@ -283,9 +284,13 @@ impl<'p> Run<'p> {
         }
         let rows = self.each_row(cx, query, &query.plan, tuple, |run, cx, node| {
             let mut rows: Vec<Arc<[Datum]>> = Vec::new();
+            let mut while_made = Charge::default();
             while let Some(row) = node.next(run, cx)? {
-                if !query.correlated {
-                    run.keep(values(&row).iter().map(datum_weight).sum())?;
+                let bytes = listed_weight(values(&row));
+                if query.correlated {
+                    while_made.add(bytes)?;
+                } else {
+                    run.keep(bytes)?;
                 }
                 rows.push(shared_values(&row));
             }

@@ -57,7 +57,7 @@ fn integers(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Rows> {
     let values = std::iter::successors(Some(first), |value| value.checked_add(step)).take_while(inside);
     let mut rows = Vec::new();
     for value in values {
-        rows.push(vec![Datum::Int(value)]);
+        budget::push(&mut rows, vec![Datum::Int(value)])?;
         within_memory(rows.len())?;
     }
     Ok(rows)
@@ -83,7 +83,7 @@ fn numerics(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Rows> {
     let mut rows = Vec::new();
     while if step.is_negative() { value >= *last } else { value <= *last } {
         let next = value.add(step)?;
-        rows.push(vec![exact(std::mem::replace(&mut value, next))]);
+        budget::push(&mut rows, vec![exact(std::mem::replace(&mut value, next))])?;
         within_memory(rows.len())?;
     }
     Ok(rows)

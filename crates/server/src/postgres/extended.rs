@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use skew_sql::error::{Result, SqlError, SqlState};
+use skew_sql::exec::rows_weight;
 use skew_sql::ir::Output;
 use skew_sql::session::{Format, Outcome, Prepared, Status};
 use skew_sql::types::{Datum, Type};
@@ -16,6 +17,8 @@ pub(crate) struct Portal {
     statement: Prepared,
     formats: Vec<Format>,
     state: State,
+    /// About how much memory the rows take that are still to be handed out.
+    kept_bytes: usize,
 }
 
 enum State {
@@ -93,7 +96,7 @@ impl Conversation {
             let message = format!("cursor \"{}\" already exists", bind.portal);
             return Err(SqlError::new(SqlState::DUPLICATE_CURSOR, message));
         }
-        let portal = Portal { statement, formats, state: State::New(parameters) };
+        let portal = Portal { statement, formats, state: State::New(parameters), kept_bytes: 0 };
         self.portals.insert(bind.portal.to_owned(), portal);
         self.out.bare(b'2');
         Ok(())
@@ -191,9 +194,16 @@ impl Conversation {
             count += 1;
             self.spill();
         }
-        match count == most {
-            true => self.out.bare(b's'),
-            false => self.out.complete(&values::tag(tag, count)),
+        if count == most {
+            if portal.kept_bytes == 0 {
+                portal.kept_bytes = rows_weight(rows.as_slice());
+                let others: usize = self.portals.values().map(|other| other.kept_bytes).sum();
+                self.connection.may_keep(others + portal.kept_bytes)?;
+            }
+            self.out.bare(b's');
+        } else {
+            portal.kept_bytes = 0;
+            self.out.complete(&values::tag(tag, count));
         }
         Ok(())
     }
@@ -216,7 +226,7 @@ impl Conversation {
         // Whoever asks by the wire does not know that it was a FETCH.
         let tag = if tag.starts_with("FETCH") { "SELECT".to_owned() } else { tag };
         let state = State::Rows { columns, rows: rows.into_iter(), tag };
-        self.hand_out(&mut Portal { statement, formats: Vec::new(), state }, name, max_rows)
+        self.hand_out(&mut Portal { statement, formats: Vec::new(), state, kept_bytes: 0 }, name, max_rows)
     }
 }
 

@@ -82,6 +82,11 @@ fn converse(
     let canceller = cancel.get_or_init(|| connection.canceller());
     let idle = Arc::clone(socket);
     canceller.on_terminate(move || idle.stop_reading());
+    let (deaf, socket_of_deaf) = (canceller.clone(), Arc::clone(socket));
+    sink.on_overflow(move || {
+        deaf.terminate();
+        socket_of_deaf.abandon();
+    });
     let key = shared.cancels.enter(pid, canceller.clone());
     let mut conversation =
         Conversation::begin(connection, gate, Arc::clone(sink), (key.pid, key.secret), entry.rewrites());

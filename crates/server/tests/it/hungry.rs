@@ -62,6 +62,11 @@ fn what_needs_too_much_memory_is_refused() {
     for sql in &written {
         assert_eq!(raw.query(sql), "E(53200 transaction writes too much) Z(I)", "{sql}");
     }
+    let notified = "DO $$ BEGIN FOR i IN 1..1000000 LOOP PERFORM pg_notify('c', i::text); END LOOP; END $$";
+    assert_eq!(raw.query(notified), "E(53200 transaction writes too much) Z(I)");
+    let locked = "DO $$ BEGIN FOR i IN 1..1000000 LOOP PERFORM pg_advisory_lock(i); END LOOP; END $$";
+    assert_eq!(raw.query(locked), "E(53200 out of shared memory) Z(I)");
+    assert_eq!(raw.query("SELECT pg_advisory_unlock_all()"), "T(pg_advisory_unlock_all:2278:0) D() C(SELECT 1) Z(I)");
     assert_eq!(other.query("SELECT count(*) FROM t"), "T(count:20:0) D(0) C(SELECT 1) Z(I)");
 }
 
@@ -101,7 +106,20 @@ fn values_that_are_too_large_are_refused() {
         "DO $$ BEGIN LOOP RAISE NOTICE '%', repeat('x', 10000); END LOOP; END $$",
         "SELECT * FROM many()",
         "SELECT deep(1)",
+        "SELECT count(*) FROM regexp_matches(repeat('ab', 500000), 'a', 'g')",
+        "SELECT regexp_count(repeat('ab', 1000000), 'a')",
+        "SELECT count(*) FROM generate_series(1.0, 100000.0)",
+        "DO $$ DECLARE a int[]; BEGIN a[1] := 1; a[100000000] := 1; END $$",
+        "DO $$ DECLARE a int[]; BEGIN FOR i IN 1..1000000 LOOP a[i] := i; END LOOP; END $$",
+        "SELECT length(upper(repeat('x', 3000000)))",
+        "SELECT ARRAY(SELECT g FROM generate_series(1, 60000) g)",
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION SELECT n + 1 FROM r WHERE n < 40000) SELECT count(*) FROM r",
+        "SELECT count(DISTINCT g) FROM generate_series(1, 60000) g",
+        "SELECT length(skew.history())",
     ];
+    // 40,000 operations to be told.
+    raw.query("CREATE TABLE told (n int PRIMARY KEY, name text)");
+    raw.query("INSERT INTO told SELECT g, 'x' FROM generate_series(1, 20000) g");
     raw.query(
         "CREATE FUNCTION many() RETURNS SETOF int LANGUAGE plpgsql AS $$ BEGIN LOOP RETURN NEXT 1; END LOOP; END $$",
     );
@@ -121,6 +139,33 @@ fn values_that_are_too_large_are_refused() {
         "DO $$ DECLARE a text := 'x'; BEGIN LOOP a := a || a; END LOOP; EXCEPTION WHEN out_of_memory THEN NULL; END $$";
     assert_eq!(raw.query(caught), "C(DO) Z(I)");
     assert_eq!(raw.query("SELECT length(repeat('x', 1000000))"), "T(length:23:0) D(1000000) C(SELECT 1) Z(I)");
+}
+
+#[test]
+fn what_a_connection_keeps_between_statements_counts_together() {
+    let target = small();
+    let mut raw = connect(&target);
+    // A megabyte and a half each.
+    let rows = "SELECT repeat('x', 1000) FROM generate_series(1, 1500)";
+    raw.query("BEGIN");
+    assert_eq!(raw.query(&format!("DECLARE a CURSOR FOR {rows}")), "C(DECLARE CURSOR) Z(T)");
+    assert_eq!(raw.query(&format!("DECLARE b CURSOR FOR {rows}")), "C(DECLARE CURSOR) Z(T)");
+    assert_eq!(raw.query(&format!("DECLARE c CURSOR FOR {rows}")), "E(53200 out of memory) Z(E)");
+    raw.query("ROLLBACK; BEGIN");
+    let suspended = |portal: &str| [bind(portal, "q", &[], 0), execute(portal, 1)].concat();
+    let portals = ["a", "b", "c"].map(suspended).concat();
+    let answer = raw.talk(&[parse("q", rows, &[]), portals, sync()]);
+    assert!(answer.ends_with("E(53200 out of memory) Z(E)"), "{}", &answer[answer.len().saturating_sub(99)..]);
+    raw.query("ROLLBACK");
+    raw.query("CREATE TABLE t (name text)");
+    raw.send(&query("COPY t FROM STDIN"));
+    let line = [&[b'x'; 1_000_000][..], b"\n"].concat();
+    for _ in 0..5 {
+        raw.send(&message(b'd', &line));
+    }
+    raw.send(&message(b'c', b""));
+    let answer = raw.until_ready();
+    assert!(answer.ends_with("E(53200 out of memory) Z(I)"), "{answer}");
 }
 
 #[test]

@@ -164,7 +164,7 @@ impl Raw {
         self.next().map_or_else(|| "closed".to_owned(), |(kind, body)| show(kind, &body))
     }
 
-    fn next(&mut self) -> Option<(u8, Vec<u8>)> {
+    pub(crate) fn next(&mut self) -> Option<(u8, Vec<u8>)> {
         let mut head = [0; 5];
         self.stream.read_exact(&mut head).ok()?;
         let length = i32::from_be_bytes(head[1..].try_into().expect("four bytes"));

@@ -156,7 +156,7 @@ impl World<'_> {
             };
             if !self.is_in_the_way(bound, index, existing, &values)? {
                 let owner = self.owner();
-                self.db.locks.release_since(owner, mark);
+                self.db.in_pieces(|db| db.locks.release_since(owner, mark));
                 self.db.changed();
                 continue;
             }

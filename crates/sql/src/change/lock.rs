@@ -93,7 +93,7 @@ impl World<'_> {
             let mark = self.db.locks.mark(owner);
             self.lock(&resource, mode, Duration::Transaction)?;
             if !takes_key {
-                self.db.locks.release_since(owner, mark);
+                self.db.in_pieces(|db| db.locks.release_since(owner, mark));
                 self.db.changed();
             }
         }
@@ -113,7 +113,7 @@ impl World<'_> {
         }
         let outcome = self.look_again(row, strength)?;
         if outcome == LockOutcome::Gone {
-            self.db.locks.release_since(owner, mark);
+            self.db.in_pieces(|db| db.locks.release_since(owner, mark));
             self.db.changed();
             // Where it went it is another row for us, and the same one for whoever follows it.
             if let Some(&(_, place)) = self.db.moved.get(&row.key)

@@ -1,10 +1,12 @@
 //! What goes on: settings, connections, locks, cursors.
 
+use rustc_hash::FxHashMap;
+
 use crate::introspection::fill::{Filler, int, oid, text, yes};
 use crate::settings as parameters;
 use crate::settings::parameters::{Kind, find};
 use crate::storage::World;
-use crate::storage::locks::{Mode, Resource, TableMode};
+use crate::storage::locks::{Mode, Owner, Resource, TableMode};
 use crate::types::Env;
 use crate::types::{Datum, Type};
 
@@ -63,35 +65,39 @@ pub(super) fn activity(world: &mut World<'_>, filler: &mut Filler) {
 }
 
 pub(super) fn locks(world: &mut World<'_>, filler: &mut Filler) {
-    for (resource, owner, mode, granted) in world.db.locks.list() {
-        let pid = world.db.connections.get(&owner).map_or(0, |other| other.pid);
-        let mut row = vec![
-            ("database", oid(5)),
-            ("pid", int(pid)),
-            ("mode", text(mode_name(mode))),
-            ("granted", yes(granted)),
-            ("fastpath", yes(false)),
-        ];
-        match resource {
-            Resource::Table(table) => row.extend([("locktype", text("relation")), ("relation", oid(table))]),
-            Resource::Row(row_key) | Resource::Constraints(row_key) => {
-                row.extend([("locktype", text("tuple")), ("tuple", int(row_key & 0xffff))])
-            }
-            Resource::Advisory(key) => {
-                row.push(("locktype", text("advisory")));
-                let (class, object, sub) = match key {
-                    crate::functions::AdvisoryKey::Big(key) => (key >> 32, key & 0xffff_ffff, 1),
-                    crate::functions::AdvisoryKey::Pair(one, two) => (one.into(), two.into(), 2),
-                };
-                row.extend([
-                    ("classid", Datum::Int(class)),
-                    ("objid", Datum::Int(object)),
-                    ("objsubid", Datum::Int(sub)),
-                ]);
-            }
+    let pids: FxHashMap<Owner, i32> = world.db.connections.iter().map(|(&owner, other)| (owner, other.pid)).collect();
+    let locks = world.db.locks.list();
+    // There is a lock for every row that a large transaction has changed: other statements go on meanwhile.
+    world.db.without(|| {
+        for (resource, owner, mode, granted) in locks {
+            filler.row(&lock_row(&resource, pids.get(&owner).copied().unwrap_or(0), mode, granted));
         }
-        filler.row(&row);
+    });
+}
+
+fn lock_row(resource: &Resource, pid: i32, mode: Mode, granted: bool) -> Vec<(&'static str, Datum)> {
+    let mut row = vec![
+        ("database", oid(5)),
+        ("pid", int(pid)),
+        ("mode", text(mode_name(mode))),
+        ("granted", yes(granted)),
+        ("fastpath", yes(false)),
+    ];
+    match resource {
+        Resource::Table(table) => row.extend([("locktype", text("relation")), ("relation", oid(*table))]),
+        Resource::Row(row_key) | Resource::Constraints(row_key) => {
+            row.extend([("locktype", text("tuple")), ("tuple", int(row_key & 0xffff))])
+        }
+        Resource::Advisory(key) => {
+            row.push(("locktype", text("advisory")));
+            let (class, object, sub) = match *key {
+                crate::functions::AdvisoryKey::Big(key) => (key >> 32, key & 0xffff_ffff, 1),
+                crate::functions::AdvisoryKey::Pair(one, two) => (one.into(), two.into(), 2),
+            };
+            row.extend([("classid", Datum::Int(class)), ("objid", Datum::Int(object)), ("objsubid", Datum::Int(sub))]);
+        }
     }
+    row
 }
 
 fn mode_name(mode: Mode) -> &'static str {

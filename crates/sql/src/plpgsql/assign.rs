@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::budget;
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::Output;
 use crate::plpgsql::bound::{Step, Target};
@@ -29,11 +30,12 @@ impl Machine<'_, '_> {
                 },
             });
         }
-        let whole = self.get(target.place);
         let name = self.program.variables[target.place].name.clone();
-        let changed = self.with_part(whole, typed, &name, &steps, value, from)?;
-        self.put(target.place, changed);
-        Ok(())
+        // Taken out of the frame, the value has no other owner, so that its part is changed where it is.
+        let mut whole = self.take(target.place);
+        let change = self.change_part(&mut whole, typed, &name, &steps, value, from);
+        self.put_changed(target.place, whole, *change.as_ref().unwrap_or(&WeightChange::NONE));
+        change.map(|_| ())
     }
 
     /// Gives a value to a whole variable.
@@ -63,19 +65,35 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    /// The value with one of its parts changed.
-    fn with_part(
+    /// Changes a part of a value, or the whole of it where no steps are left. After an error the value is what it was; a row
+    /// that was NULL is possibly one of NULLs.
+    fn change_part(
         &mut self,
-        whole: Datum,
+        whole: &mut Datum,
         typed: Typed,
         name: &str,
         steps: &[Part<'_>],
         value: Datum,
         from: Typed,
-    ) -> Result<Datum> {
-        let Some((step, rest)) = steps.split_first() else { return self.convert(value, from, typed) };
+    ) -> Result<WeightChange> {
+        let Some((step, rest)) = steps.split_first() else {
+            let new = self.convert(value, from, typed)?;
+            let change = WeightChange { added: new.weight(), removed: whole.weight() };
+            *whole = new;
+            return Ok(change);
+        };
         match step {
-            Part::Field(field) => self.with_field(whole, typed, name, field, rest, value, from),
+            Part::Field(field) => {
+                self.must_have_fields(whole, typed, name)?;
+                let Datum::Record(record) = whole else { unreachable!("it has just been made one") };
+                let record = Arc::make_mut(record);
+                let Some(index) = record.shape.fields.iter().position(|(known, _)| &**known == *field) else {
+                    let message = format!("record \"{name}\" has no field \"{field}\"");
+                    return Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message));
+                };
+                let typed = record.shape.fields[index].1;
+                self.change_part(&mut record.fields[index], typed, field, rest, value, from)
+            }
             Part::Index(_) => {
                 let element = kind::element(kind::base(typed, &self.world.catalog).ty, &self.world.catalog);
                 let Some(element) = element else {
@@ -83,52 +101,31 @@ impl Machine<'_, '_> {
                     let message = format!("cannot subscript type {shown} because it does not support subscripting");
                     return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message));
                 };
-                let count = steps.iter().take_while(|step| matches!(step, Part::Index(_))).count();
-                let indices: Vec<i64> = steps[..count]
-                    .iter()
-                    .map(|step| match step {
-                        Part::Index(index) => *index,
-                        Part::Field(_) => 0,
-                    })
-                    .collect();
-                let element = Typed { ty: element, modifier: typed.modifier };
-                let old = item(&whole, &indices);
-                let new = self.with_part(old, element, name, &steps[count..], value, from)?;
-                with_item(whole, element.ty, &indices, new)
+                let indices: Vec<i64> = steps.iter().map_while(Part::index).collect();
+                let (element, rest) = (Typed { ty: element, modifier: typed.modifier }, &steps[indices.len()..]);
+                if let Some(item) = item_mut(whole, &indices) {
+                    return self.change_part(item, element, name, rest, value, from);
+                }
+                let mut item = Datum::Null;
+                self.change_part(&mut item, element, name, rest, value, from)?;
+                add_item(whole, element.ty, &indices, item)
             }
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn with_field(
-        &mut self,
-        whole: Datum,
-        typed: Typed,
-        name: &str,
-        field: &str,
-        rest: &[Part<'_>],
-        value: Datum,
-        from: Typed,
-    ) -> Result<Datum> {
-        let (shape, mut fields) = match whole {
-            Datum::Record(record) => (record.shape.clone(), record.fields.clone()),
-            _ => {
-                let Some(shape) = self.composite_shape(typed.ty) else {
-                    let message = format!("record \"{name}\" is not assigned yet");
-                    let detail = "The tuple structure of a not-yet-assigned record is indeterminate.";
-                    return Err(SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message).detail(detail));
-                };
-                let fields = vec![Datum::Null; shape.fields.len()];
-                (shape, fields)
-            }
+    /// Makes a row of NULLs of a NULL whose type says which fields it has.
+    fn must_have_fields(&self, whole: &mut Datum, typed: Typed, name: &str) -> Result<()> {
+        if matches!(whole, Datum::Record(_)) {
+            return Ok(());
+        }
+        let Some(shape) = self.composite_shape(typed.ty) else {
+            let message = format!("record \"{name}\" is not assigned yet");
+            let detail = "The tuple structure of a not-yet-assigned record is indeterminate.";
+            return Err(SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message).detail(detail));
         };
-        let Some(index) = shape.fields.iter().position(|(known, _)| &**known == field) else {
-            let message = format!("record \"{name}\" has no field \"{field}\"");
-            return Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message));
-        };
-        let old = std::mem::take(&mut fields[index]);
-        fields[index] = self.with_part(old, shape.fields[index].1, field, rest, value, from)?;
-        Ok(Datum::record(shape, fields))
+        let fields = vec![Datum::Null; shape.fields.len()];
+        *whole = Datum::record(shape, fields);
+        Ok(())
     }
 
     /// The shape of a composite type.
@@ -189,10 +186,31 @@ enum Part<'t> {
     Index(i64),
 }
 
-/// The item of an array at these subscripts; NULL if there is none.
-fn item(array: &Datum, indices: &[i64]) -> Datum {
-    let Datum::Array(array) = array else { return Datum::Null };
-    offset(array, indices).map_or(Datum::Null, |at| array.items[at].clone())
+impl Part<'_> {
+    fn index(&self) -> Option<i64> {
+        match self {
+            Part::Index(index) => Some(*index),
+            Part::Field(_) => None,
+        }
+    }
+}
+
+/// How much memory a changed value takes, beside what it took before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WeightChange {
+    pub(super) added: usize,
+    pub(super) removed: usize,
+}
+
+impl WeightChange {
+    const NONE: WeightChange = WeightChange { added: 0, removed: 0 };
+}
+
+/// The item of an array at these subscripts, to be changed in place.
+fn item_mut<'d>(array: &'d mut Datum, indices: &[i64]) -> Option<&'d mut Datum> {
+    let Datum::Array(array) = array else { return None };
+    let at = offset(array, indices)?;
+    Some(&mut Arc::make_mut(array).items[at])
 }
 
 /// Where an item is in row-major order.
@@ -208,24 +226,20 @@ fn offset(array: &ArrayValue, indices: &[i64]) -> Option<usize> {
     Some(at)
 }
 
-/// The array with an item set; one of one dimension grows as needed.
-fn with_item(array: Datum, element: Type, indices: &[i64], value: Datum) -> Result<Datum> {
+/// Sets an item that an array does not have yet: one of one dimension grows as needed.
+fn add_item(whole: &mut Datum, element: Type, indices: &[i64], value: Datum) -> Result<WeightChange> {
     let wrong = |message: &str| Err(SqlError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, message));
-    let known = match array {
-        Datum::Array(array) if !array.dimensions.is_empty() => Some(array),
-        _ => None,
+    let added = value.weight();
+    let array = match whole {
+        Datum::Array(array) if !array.dimensions.is_empty() => array,
+        _ => {
+            let dimensions = indices.iter().map(|index| Ok((1, lower_bound(*index)?))).collect::<Result<_>>()?;
+            *whole = Datum::Array(Arc::new(ArrayValue { element, dimensions, items: vec![value] }));
+            return Ok(WeightChange { added, removed: 0 });
+        }
     };
-    let Some(known) = known else {
-        let dimensions = indices.iter().map(|index| Ok((1, lower_bound(*index)?))).collect::<Result<_>>()?;
-        return Ok(Datum::Array(Arc::new(ArrayValue { element, dimensions, items: vec![value] })));
-    };
-    let mut array = Arc::unwrap_or_clone(known);
     if array.dimensions.len() != indices.len() {
         return wrong("wrong number of array subscripts");
-    }
-    if let Some(at) = offset(&array, indices) {
-        array.items[at] = value;
-        return Ok(Datum::Array(Arc::new(array)));
     }
     let [index] = indices else { return wrong("array subscript out of range") };
     let (length, lower) = array.dimensions[0];
@@ -235,18 +249,23 @@ fn with_item(array: Datum, element: Type, indices: &[i64], value: Datum) -> Resu
         let message = "array size exceeds the maximum allowed (134217727)";
         return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
     }
+    let missing = usize::try_from(if *index < i64::from(lower) { i64::from(lower) - index } else { index - upper })
+        .expect("the index is outside of the bounds");
+    budget::fits(missing * size_of::<Datum>())?;
+    budget::step(missing)?;
     if *index < i64::from(lower) {
-        let missing = usize::try_from(i64::from(lower) - index).expect("the index is below the lower bound");
+        let lower = lower_bound(*index)?;
+        let array = Arc::make_mut(array);
         array.items.splice(0..0, std::iter::repeat_n(Datum::Null, missing));
         array.items[0] = value;
-        array.dimensions[0] = (length + missing, lower_bound(*index)?);
+        array.dimensions[0] = (length + missing, lower);
     } else {
-        let missing = usize::try_from(index - upper).expect("the index is above the upper bound");
+        let array = Arc::make_mut(array);
         array.items.extend(std::iter::repeat_n(Datum::Null, missing));
         array.items.push(value);
         array.dimensions[0] = (length + missing + 1, lower);
     }
-    Ok(Datum::Array(Arc::new(array)))
+    Ok(WeightChange { added: added + missing * size_of::<Datum>(), removed: 0 })
 }
 
 fn lower_bound(index: i64) -> Result<i32> {

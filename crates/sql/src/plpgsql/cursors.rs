@@ -35,13 +35,14 @@ impl Machine<'_, '_> {
         let opened = Cursor {
             columns: answer.columns.into(),
             rows: Arc::new(answer.rows),
+            bytes: 0,
             at: 0,
             holds: false,
             forward_only: scroll == Some(false),
             committed: false,
             depth: self.world.session.cursor_depth(),
         };
-        self.world.session.cursors.insert(name.clone(), opened);
+        self.world.session.open_cursor(&name, opened)?;
         self.put(cursor, Datum::text(name));
         Ok(())
     }

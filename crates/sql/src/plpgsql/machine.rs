@@ -12,6 +12,7 @@ use crate::exec::{Run, Tuple};
 use crate::functions::Settings;
 use crate::ir::{self, Output};
 use crate::plpgsql::alone::Inner;
+use crate::plpgsql::assign::WeightChange;
 use crate::plpgsql::ast::ExpressionKind;
 use crate::plpgsql::bound::{Against, BoundExpression, BoundSql, Expression, Program, Scope, Sql, Visible};
 use crate::storage::World;
@@ -133,9 +134,7 @@ impl<'m, 'a> Machine<'m, 'a> {
 
     /// Sets a variable as it is. Parameters are also `$1`, `$2`, ….
     pub(super) fn put(&mut self, place: usize, value: Datum) {
-        if let Some(number) = self.program.parameters.iter().position(|parameter| *parameter == place)
-            && let Some(parameter) = self.world.params.get_mut(number)
-        {
+        if let Some(parameter) = self.parameter(place) {
             *parameter = value.clone();
         }
         if value.is_large() {
@@ -146,6 +145,37 @@ impl<'m, 'a> Machine<'m, 'a> {
         }
         let frame = self.world.frames.last_mut().expect("a body runs in a frame");
         frame[place] = value;
+    }
+
+    /// Takes a variable's value away, to be changed and put back by [`Machine::put_changed`].
+    pub(super) fn take(&mut self, place: usize) -> Datum {
+        if let Some(parameter) = self.parameter(place) {
+            *parameter = Datum::Null;
+        }
+        let frame = self.world.frames.last_mut().expect("a body runs in a frame");
+        std::mem::take(&mut frame[place])
+    }
+
+    /// Puts back a value that was taken away, of which a part has changed: what the rest of it weighs is known.
+    pub(super) fn put_changed(&mut self, place: usize, value: Datum, change: WeightChange) {
+        match self.charges.get_mut(&place) {
+            Some(charge) if value.is_large() => {
+                charge.take_back(change.removed);
+                charge.add(change.added).unwrap_or_else(budget::give_up);
+                if let Some(parameter) = self.parameter(place) {
+                    *parameter = value.clone();
+                }
+                let frame = self.world.frames.last_mut().expect("a body runs in a frame");
+                frame[place] = value;
+            }
+            _ => self.put(place, value),
+        }
+    }
+
+    /// What `$1`, `$2`, … is, if the variable is a parameter.
+    fn parameter(&mut self, place: usize) -> Option<&mut Datum> {
+        let number = self.program.parameters.iter().position(|parameter| *parameter == place)?;
+        self.world.params.get_mut(number)
     }
 
     pub(super) fn put_found(&mut self, found: bool) {

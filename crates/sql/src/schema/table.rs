@@ -321,6 +321,7 @@ impl Editor<'_, '_> {
         let bound = self.bound_table(oid)?;
         let mut checks = Vec::new();
         for row in rows {
+            self.check()?;
             self.insert_one(&bound, row, &mut checks)?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! How a database's store behaves.
 
-use skew_store::{Options as StoreOptions, Refusals, RowLocks};
+use skew_store::{Forgetting, Options as StoreOptions, Refusals, RowLocks};
 
 use crate::session::Options;
 
@@ -10,6 +10,7 @@ pub(crate) fn store_options(options: &Options) -> StoreOptions {
         recency: options.recency,
         locks: RowLocks::ByCaller,
         refusals: Refusals::Reported,
+        forgetting: Forgetting::WhenAsked,
         max_operations: Some(KEPT_OPERATIONS),
         ..StoreOptions::default()
     }

@@ -11,10 +11,11 @@ use crate::budget::{Grant, Wish};
 use crate::catalog::{Catalog, Oid};
 use crate::cursor::Cursor;
 use crate::error::{Result, SqlError, SqlState};
+use crate::exec::rows_weight;
 use crate::functions::{Ready, Settings};
 use crate::session::database::{Activity, Database, Mailbox, State};
 use crate::session::prepare::SeenPath;
-use crate::session::transaction::{Block, Identity, Isolation, Transaction, level};
+use crate::session::transaction::{Block, Identity, Isolation, Notifications, Transaction, level};
 use crate::session::{Client, Message, Prepared, Status, clock};
 use crate::settings::{self, Defaults};
 use crate::storage::table::BoundTables;
@@ -133,6 +134,25 @@ impl SessionState {
         Grant { wish, deadline, memory_bytes, stack_bytes: self.client.stack }
     }
 
+    /// An error unless so many bytes can be kept from one statement to the next: open cursors, rows that are still to be
+    /// handed out, the data of a COPY.
+    pub(crate) fn may_keep(&self, bytes: usize) -> Result<()> {
+        if bytes <= self.memory_bytes {
+            return Ok(());
+        }
+        let most = self.memory_bytes >> 20;
+        Err(SqlError::new(SqlState::OUT_OF_MEMORY, "out of memory")
+            .detail(format!("A connection is allowed to keep {most} MB of cursors, of portals, and of a COPY's data.")))
+    }
+
+    /// Opens a cursor, if there is memory for it beside the others.
+    pub(crate) fn open_cursor(&mut self, name: &str, mut cursor: Cursor) -> Result<()> {
+        cursor.bytes = rows_weight(&cursor.rows);
+        self.may_keep(cursor.bytes + self.cursors.values().map(|other| other.bytes).sum::<usize>())?;
+        self.cursors.insert(name.to_owned(), cursor);
+        Ok(())
+    }
+
     /// The catalog that this connection sees: its transaction's own one, or everybody's.
     pub(crate) fn catalog(&self, state: &State) -> Arc<Catalog> {
         let own = self.transaction.as_ref().and_then(|transaction| transaction.catalog.clone());
@@ -175,7 +195,7 @@ impl SessionState {
             local_settings: Vec::new(),
             began,
             epoch: state.epoch,
-            notifications: Vec::new(),
+            notifications: Notifications::default(),
             wrote: false,
             written: 0,
             locked_rows: FxHashSet::default(),
@@ -349,6 +369,11 @@ impl Connection {
             Status::InTransaction | Status::Failed => ready.idle_in_transaction_timeout,
         };
         (milliseconds > 0).then(|| Duration::from_millis(milliseconds))
+    }
+
+    /// An error unless so many bytes of rows can be kept that are still to be handed out.
+    pub fn may_keep(&self, bytes: usize) -> Result<()> {
+        self.session.may_keep(bytes)
     }
 
     /// A handle to stop the running statement.

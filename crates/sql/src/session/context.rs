@@ -201,9 +201,7 @@ impl Env for World<'_> {
                 Datum::Null
             }
             Question::Notify { channel, payload } => {
-                if let Some(transaction) = &mut self.session.transaction {
-                    transaction.notify(channel, payload);
-                }
+                self.notify(channel, payload)?;
                 Datum::Null
             }
             Question::CancelBackend { pid, terminate } => {

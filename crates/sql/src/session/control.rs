@@ -17,16 +17,14 @@ use skew_model::sql_level::level_words;
 use skew_model::{AskedLevel, Key, Level, TxnId, nearest};
 use skew_store::{Reads, Recency};
 
-use crate::budget;
 use crate::catalog::{Catalog, Oid};
 use crate::client::{ChoiceKind, Options};
 use crate::error::{Result, SqlError, SqlState};
-use crate::functions::Env;
 use crate::schema::sequence::SequenceState;
 use crate::session::database::{Counters, Database, State};
 use crate::storage::World;
 use crate::storage::conflict::store_error;
-use crate::storage::locks::Owner;
+use crate::storage::locks::{Owner, Released};
 use crate::storage::ssi::Dependencies;
 use crate::types::Datum;
 
@@ -74,10 +72,7 @@ pub(crate) fn ask(world: &mut World<'_>, name: &str, args: &[Datum]) -> Result<D
             Ok(Datum::Bool(world.session.reads == Reads::Latest))
         }
         "history" => {
-            let history = crate::session::history::history(world);
-            budget::verdict()?;
-            // What happened is told; other statements go on while it becomes a text.
-            world.let_others_go_on();
+            let history = crate::session::history::history_in_pieces(world)?;
             Ok(Datum::text(history.to_string()))
         }
         other => {
@@ -187,7 +182,7 @@ impl State {
             if self.store.is_open(txn) {
                 self.store.rollback(txn).map_err(|error| store_error(&error))?;
             }
-            self.locks.release_transaction(owner);
+            while self.locks.release_transaction(owner) == Released::Some {}
         }
         self.dependencies = Dependencies::default();
         self.store.reset().map_err(|error| store_error(&error))?;

@@ -18,7 +18,7 @@ use crate::session::control::Checkpoint;
 use crate::session::recording::Asked;
 use crate::session::steering::Steering;
 use crate::session::{Client, Connection, Message, Options};
-use crate::storage::locks::{Locks, Owner};
+use crate::storage::locks::{Locks, Owner, Released};
 use crate::storage::look::Claim;
 use crate::storage::ssi::Dependencies;
 use crate::types::Datum;
@@ -333,6 +333,20 @@ impl Held<'_> {
     pub(crate) fn take_again(&mut self) {
         if self.guard.is_none() {
             self.guard = Some(self.inner.lock());
+        }
+    }
+
+    /// Lets others go on for a moment, if there are any that want to.
+    pub(crate) fn let_others_go_on(&mut self) {
+        if self.is_wanted() {
+            self.give_way();
+        }
+    }
+
+    /// Gives locks back piece by piece, and lets others go on in between.
+    pub(crate) fn in_pieces(&mut self, mut release: impl FnMut(&mut State) -> Released) {
+        while release(self) == Released::Some {
+            self.let_others_go_on();
         }
     }
 

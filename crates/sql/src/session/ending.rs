@@ -72,8 +72,7 @@ impl SessionState {
                     state.store.rollback(id).expect("an open transaction can be rolled back");
                 }
                 self.restore(&mut transaction);
-                state.locks.release_transaction(self.identity.owner);
-                state.changed();
+                self.clear_up(state);
                 return Err(error);
             }
         }
@@ -81,16 +80,15 @@ impl SessionState {
             let merged = crate::catalog::merge::merge(&transaction.catalog_base, catalog, &state.catalog);
             state.publish(merged);
         }
-        state.locks.release_transaction(self.identity.owner);
         if state.running.is_empty() {
-            // Nobody has seen the rows where they were.
+            // No running transaction has seen the rows where they were.
             state.moved.clear();
         }
         for (name, before) in transaction.local_settings.drain(..).rev() {
             self.put_back(&name, &before);
         }
         self.send(state, &transaction);
-        state.changed();
+        self.clear_up(state);
         Ok(())
     }
 
@@ -109,8 +107,17 @@ impl SessionState {
             }
         }
         self.restore(&mut transaction);
-        state.locks.release_transaction(self.identity.owner);
+        self.clear_up(state);
+    }
+
+    /// What is left to do when the transaction has ended, which others can see by now: its locks are given back, and the
+    /// store forgets what is too old. After a large transaction both take long, so others go on in between.
+    fn clear_up(&self, state: &mut Held<'_>) {
+        let owner = self.identity.owner;
+        state.in_pieces(|state| state.locks.release_transaction(owner));
         state.changed();
+        state.let_others_go_on();
+        state.store.forget();
     }
 
     /// A statement has failed: in a block the transaction stays until somebody ends it, but holds no locks any more.
@@ -132,7 +139,8 @@ impl SessionState {
                 if let (Some(id), Some(mark)) = (id, savepoint.mark) {
                     state.store.rollback_to(id, mark).expect("a savepoint of an open transaction can be come back to");
                 }
-                state.locks.release_since(owner, savepoint.locks);
+                let locks = savepoint.locks;
+                state.in_pieces(|state| state.locks.release_since(owner, locks));
                 state.locks.reconsider(owner);
             }
             None => {
@@ -143,7 +151,7 @@ impl SessionState {
                     state.running.remove(&id);
                     state.dependencies.roll_back(id);
                 }
-                state.locks.release_transaction(owner);
+                self.clear_up(state);
             }
         }
         state.locks.stop_waiting(owner);
@@ -169,7 +177,7 @@ impl SessionState {
 
     /// NOTIFY reaches those who listen with the commit.
     fn send(&mut self, state: &mut State, transaction: &Transaction) {
-        for (channel, payload) in &transaction.notifications {
+        for (channel, payload) in transaction.notifications.iter() {
             let message =
                 Message::Notification { pid: self.client.pid, channel: channel.clone(), payload: payload.clone() };
             for (&owner, other) in &state.connections {

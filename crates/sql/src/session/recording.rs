@@ -288,7 +288,7 @@ fn failed(error: &SqlError) -> Answer {
 fn recording(world: &World<'_>) -> Recording {
     let names = Names::new(world);
     let told = history::told(world, &names);
-    let known = Known::new(world, &names, &told);
+    let known = Known::new(world, &told);
     let asked = world.db.log.as_deref().unwrap_or_default();
     let mut connections: Vec<Owner> = Vec::new();
     let mut parts: FxHashMap<(TxnId, u32), (usize, Option<Arc<str>>, Option<usize>)> = FxHashMap::default();
@@ -322,7 +322,7 @@ fn recording(world: &World<'_>) -> Recording {
     let mut operations: Vec<Operation> = told.operations.iter().map(operation).collect();
     let chosen = world.db.choice.chosen();
     for chosen in chosen {
-        known.add_alternatives(chosen, &mut operations);
+        known.add_alternatives(&names.key(world, chosen.key), chosen, &mut operations);
     }
     let stale = chosen.iter().filter(|chosen| chosen.back > 0);
     let stale = stale.map(|chosen| StaleRead { place: chosen.place, back: chosen.back }).collect();
@@ -331,7 +331,6 @@ fn recording(world: &World<'_>) -> Recording {
 
 /// What the store's numbers are in the history.
 struct Known<'a> {
-    names: &'a Names<'a>,
     history: &'a History,
     /// Transactions by the store's number, and by their place.
     txns: FxHashMap<TxnId, TxnId>,
@@ -340,19 +339,18 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn new(world: &World<'_>, names: &'a Names<'a>, told: &'a Told) -> Known<'a> {
+    fn new(world: &World<'_>, told: &'a Told) -> Known<'a> {
         let history = &told.history;
         let numbers = told.operations.iter().enumerate();
         let txns: FxHashMap<_, _> = numbers.map(|(at, told)| (told.txn, history.txn_of(OpId(at as u32)))).collect();
         let places = txns.iter().filter_map(|(txn, id)| Some((world.db.store.place_of(*txn)?, *id))).collect();
         let keys = (0..history.key_count() as u32).map(|key| (history.key_name(Key(key)), Key(key))).collect();
-        Known { names, history, txns, places, keys }
+        Known { history, txns, places, keys }
     }
 
     /// What a read that had a choice could have returned.
-    fn add_alternatives(&self, chosen: &Chosen, operations: &mut [Operation]) {
-        let name = self.names.key(chosen.key);
-        let (Some(reader), Some(key)) = (self.places.get(&chosen.reader), self.keys.get(&name)) else { return };
+    fn add_alternatives(&self, key: &str, chosen: &Chosen, operations: &mut [Operation]) {
+        let (Some(reader), Some(key)) = (self.places.get(&chosen.reader), self.keys.get(key)) else { return };
         let mut reads = self.history.op_ids(*reader).filter(|&at| {
             let op = self.history.op(OpId(at));
             op.kind() == OpKind::Read && op.key() == *key && operations[at as usize].alternatives.is_empty()

@@ -227,8 +227,8 @@ impl World<'_> {
                 done("UNLISTEN")
             }
             Statement::Notify { channel, payload } => {
-                let transaction = self.session.transaction(&self.db);
-                transaction.notify(channel, payload);
+                self.session.transaction(&self.db);
+                self.notify(channel, payload)?;
                 done("NOTIFY")
             }
             Statement::Prepare { name, types, statement, text } => self.prepare_named(name, types, statement, text),
@@ -592,13 +592,14 @@ impl World<'_> {
         let cursor = Cursor {
             columns,
             rows: Arc::new(rows),
+            bytes: 0,
             at: 0,
             holds: declare.hold,
             forward_only: declare.scroll == Some(false),
             committed: false,
             depth: self.session.cursor_depth(),
         };
-        self.session.cursors.insert(declare.name.clone(), cursor);
+        self.session.open_cursor(&declare.name, cursor)?;
         Ok(Outcome::Done("DECLARE CURSOR".to_owned()))
     }
 

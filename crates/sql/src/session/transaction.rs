@@ -59,13 +59,53 @@ pub(crate) struct Transaction {
     pub(crate) began: i64,
     pub(crate) epoch: u64,
     /// NOTIFYs to be sent with the commit.
-    pub(crate) notifications: Vec<(String, String)>,
+    pub(crate) notifications: Notifications,
     /// Temporary tables whose rows go, or which go themselves, with the commit.
     pub(crate) wrote: bool,
     /// About how many bytes it has written.
     pub(crate) written: usize,
     /// Rows that it has locked by FOR UPDATE and its kind, by ON CONFLICT DO UPDATE, or to delete them.
     pub(crate) locked_rows: FxHashSet<u32>,
+}
+
+/// NOTIFYs of a transaction, each once, in order.
+#[derive(Default)]
+pub(crate) struct Notifications {
+    list: Vec<Arc<(String, String)>>,
+    known: FxHashSet<Arc<(String, String)>>,
+}
+
+impl Notifications {
+    /// Adds one; the same one twice in a transaction is sent once. About how many bytes it takes.
+    pub(crate) fn add(&mut self, channel: &str, payload: &str) -> usize {
+        /// The texts, the list and the set.
+        const EACH: usize = 200;
+        let notification = Arc::new((channel.to_owned(), payload.to_owned()));
+        if !self.known.insert(notification.clone()) {
+            return 0;
+        }
+        self.list.push(notification);
+        EACH + channel.len() + payload.len()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Takes the later ones back.
+    fn truncate(&mut self, count: usize) {
+        for gone in self.list.drain(count.min(self.list.len())..) {
+            self.known.remove(&gone);
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &(String, String)> {
+        self.list.iter().map(|notification| &**notification)
+    }
 }
 
 /// A place to come back to.
@@ -168,7 +208,8 @@ impl Transaction {
             (Some(_), _) => return Err(concurrent_update()),
             (None, _) => {}
         }
-        state.locks.release_since(owner, savepoint.locks);
+        let locks = savepoint.locks;
+        state.in_pieces(|state| state.locks.release_since(owner, locks));
         state.locks.reconsider(owner);
         self.catalog = savepoint.catalog.clone();
         *settings = savepoint.settings.clone();
@@ -187,14 +228,6 @@ impl Transaction {
             self.read_only = savepoint.read_only;
         }
         self.savepoints.truncate(at);
-    }
-
-    /// Adds a NOTIFY; the same one twice in a transaction is sent once.
-    pub(crate) fn notify(&mut self, channel: &str, payload: &str) {
-        let is_known = self.notifications.iter().any(|(known, said)| known == channel && said == payload);
-        if !is_known {
-            self.notifications.push((channel.to_owned(), payload.to_owned()));
-        }
     }
 
     /// The place of the last savepoint with this name.

@@ -117,6 +117,19 @@ pub enum Asked {
     Wait,
 }
 
+/// Whether locks are left that are to be given back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub enum Released {
+    /// Nothing is left.
+    All,
+    /// The next ones are to be given back.
+    Some,
+}
+
+/// So many locks are given back at a time: a millisecond's work.
+const RELEASED_AT_ONCE: usize = 2_000;
+
 /// A place in the list of locks that a transaction has taken, to come back to.
 #[derive(Clone, Copy, Debug)]
 pub struct LockMark(usize);
@@ -150,6 +163,11 @@ impl Locks {
             return Asked::Granted;
         }
         self.wait(owner, Waiting::Lock(resource.clone(), mode))
+    }
+
+    /// How many resources are locked or waited for.
+    pub fn count(&self) -> usize {
+        self.entries.len()
     }
 
     /// Whether the lock could be had at once. Who does not want to wait is not let past those who do, except for rows.
@@ -209,12 +227,21 @@ impl Locks {
         LockMark(self.taken.get(&owner).map_or(0, Vec::len))
     }
 
-    /// Gives back what the transaction has taken since.
-    pub fn release_since(&mut self, owner: Owner, mark: LockMark) {
-        let Some(taken) = self.taken.get_mut(&owner) else { return };
-        for (resource, mode) in taken.split_off(mark.0.min(taken.len())) {
+    /// Gives back some of what the transaction has taken since, the last ones first. There may be many: the caller lets
+    /// others go on before it gives back the next ones.
+    pub fn release_since(&mut self, owner: Owner, mark: LockMark) -> Released {
+        let Some(taken) = self.taken.get_mut(&owner) else { return Released::All };
+        let first = mark.0.max(taken.len().saturating_sub(RELEASED_AT_ONCE)).min(taken.len());
+        for (resource, mode) in taken.split_off(first) {
             self.release(owner, &resource, mode, Duration::Transaction);
         }
+        if first > mark.0 {
+            return Released::Some;
+        }
+        if first == 0 {
+            self.taken.remove(&owner);
+        }
+        Released::All
     }
 
     /// The transaction has taken something back: who waits for its end looks again whether there is still reason to.
@@ -226,13 +253,11 @@ impl Locks {
         }
     }
 
-    /// The transaction has ended.
-    pub fn release_transaction(&mut self, owner: Owner) {
+    /// The transaction has ended: gives back some of its locks.
+    pub fn release_transaction(&mut self, owner: Owner) -> Released {
         self.stop_waiting(owner);
         self.reconsider(owner);
-        for (resource, mode) in self.taken.remove(&owner).unwrap_or_default() {
-            self.release(owner, &resource, mode, Duration::Transaction);
-        }
+        self.release_since(owner, LockMark(0))
     }
 
     /// Gives one lock of the session back; says whether it was held.

@@ -33,6 +33,8 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 const TURN: Duration = Duration::from_millis(3);
 /// About what a written cell takes besides its value, in bytes.
 const CELL: usize = 100;
+/// About what a lock takes, in bytes.
+const LOCK: usize = 250;
 /// What a transaction writes is kept in less memory than what a statement works on, and for longer.
 const WRITES_PER_KEPT: usize = 4;
 /// A cache of cells that has had room for more is not kept.
@@ -430,9 +432,20 @@ impl<'a> World<'a> {
     }
 
     fn count_write(&mut self, value: Option<&Datum>) -> Result<()> {
+        self.count_written(CELL + value.map_or(0, Datum::weight))
+    }
+
+    /// NOTIFY: kept until the transaction commits.
+    pub(crate) fn notify(&mut self, channel: &str, payload: &str) -> Result<()> {
+        let Some(transaction) = &mut self.session.transaction else { return Ok(()) };
+        let bytes = transaction.notifications.add(channel, payload);
+        self.count_written(bytes)
+    }
+
+    fn count_written(&mut self, bytes: usize) -> Result<()> {
         let most = self.db.options.memory.saturating_mul(WRITES_PER_KEPT);
         let transaction = self.session.transaction.as_mut().expect("a statement runs in a transaction");
-        transaction.written += CELL + value.map_or(0, Datum::weight);
+        transaction.written += bytes;
         if transaction.written <= most {
             return Ok(());
         }
@@ -442,8 +455,19 @@ impl<'a> World<'a> {
 
     /// Waits until the lock is had.
     pub(crate) fn lock(&mut self, resource: &Resource, mode: Mode, duration: locks::Duration) -> Result<()> {
+        self.room_for_lock()?;
         let owner = self.owner();
         self.wait_until(|db| db.locks.ask(owner, resource, mode, duration))
+    }
+
+    /// An error if there are so many locks that they take as much memory as transactions are allowed to write.
+    fn room_for_lock(&self) -> Result<()> {
+        let most = self.db.options.memory.saturating_mul(WRITES_PER_KEPT) / LOCK;
+        if self.db.locks.count() < most {
+            return Ok(());
+        }
+        Err(SqlError::new(SqlState::OUT_OF_MEMORY, "out of shared memory")
+            .detail(format!("There are {most} locks, of rows, tables and advisory ones together.")))
     }
 
     /// SERIALIZABLE READ ONLY DEFERRABLE, as PostgreSQL does it: waits for the serializable transactions that are writing
@@ -499,6 +523,7 @@ impl<'a> World<'a> {
     /// Waits until the lock is had, or somebody has committed a change of these cells since the transaction's snapshot:
     /// then it cannot be used any more.
     pub(crate) fn lock_unless_changed(&mut self, resource: &Resource, mode: Mode, cells: &[u32]) -> Result<()> {
+        self.room_for_lock()?;
         let (owner, txn) = (self.owner(), self.txn()?);
         self.wait_until(|db| {
             if cells.iter().any(|&cell| db.store.changed_since_snapshot(txn, Key(cell)) == Ok(true)) {
@@ -566,7 +591,7 @@ impl<'a> World<'a> {
     pub(crate) fn check(&mut self) -> Result<()> {
         budget::verdict()?;
         self.steps = self.steps.wrapping_add(1);
-        if self.steps.is_multiple_of(256) {
+        if self.steps.is_multiple_of(256) || budget::has_looked() {
             self.interrupted()?;
             self.give_way();
         }

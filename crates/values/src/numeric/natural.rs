@@ -1,10 +1,13 @@
 //! Natural numbers of any size: limbs of nine decimal digits, lowest first, no zero limb on top.
 //!
 //! A decimal base makes what numerics do most (reading, showing, shifting and rounding by powers of ten) linear.
+//! Whatever is computed with long numbers comes down to the products and quotients here, which count their work, so that a
+//! statement with many computations of a few milliseconds each ends at its deadline, too.
 
 use std::cmp::Ordering;
 
 use super::long::RECIPROCAL_LIMBS;
+use crate::budget;
 
 const BASE: u64 = 1_000_000_000;
 const LIMB_DIGITS: usize = 9;
@@ -119,6 +122,7 @@ impl Natural {
         if self.is_zero() || other.is_zero() {
             return Natural::default();
         }
+        budget::count(self.0.len() * other.0.len());
         let mut product = vec![0u32; self.0.len() + other.0.len()];
         for (at, &left) in self.0.iter().enumerate() {
             let mut carry = 0u64;
@@ -133,6 +137,7 @@ impl Natural {
     }
 
     pub fn multiply_small(&self, factor: u32) -> Natural {
+        budget::count(self.0.len());
         let mut product = Vec::with_capacity(self.0.len() + 1);
         let mut carry = 0u64;
         for &limb in &self.0 {
@@ -149,6 +154,7 @@ impl Natural {
 
     /// Quotient and remainder by a small divisor, which is not zero.
     pub fn divide_small(&self, divisor: u32) -> (Natural, u32) {
+        budget::count(self.0.len());
         let mut quotient = vec![0; self.0.len()];
         let mut rest = 0u64;
         for (at, &limb) in self.0.iter().enumerate().rev() {
@@ -185,6 +191,7 @@ impl Natural {
         let length = divisor.len();
         let (first, second) = (u64::from(divisor[length - 1]), u64::from(divisor[length - 2]));
         let mut quotient = vec![0; rest.len() - length];
+        budget::count(quotient.len() * length);
         for at in (0..quotient.len()).rev() {
             let leading = u64::from(rest[at + length]) * BASE + u64::from(rest[at + length - 1]);
             let mut guess = leading / first;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::budget;
 use crate::error::Result;
 use crate::exec::keys;
 use crate::exec::run::{datum_weight, internal};
@@ -133,8 +134,14 @@ impl CallState {
                 all.insert(scratch.key.as_slice().into(), scratch.args.clone());
             }
         }
-        let key = if matches!(self, CallState::Fed(_)) { 0 } else { scratch.key.len() };
-        let bytes = key + scratch.args.iter().map(datum_weight).sum::<usize>();
+        let entry = match self {
+            CallState::Fed(_) => 2 * size_of::<Datum>(),
+            // The key and the arguments have memory of their own, and the list or map of both grows.
+            CallState::Ordered(_) | CallState::Distinct(_) => {
+                scratch.key.len() + 2 * budget::ALLOCATION_BYTES + 2 * size_of::<(Box<[u8]>, Vec<Datum>)>()
+            }
+        };
+        let bytes = entry + scratch.args.iter().map(datum_weight).sum::<usize>();
         run.keep(bytes)?;
         Ok(bytes)
     }

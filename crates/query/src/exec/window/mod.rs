@@ -7,6 +7,7 @@ mod frame;
 mod partition;
 mod range;
 
+use crate::budget;
 use crate::error::Result;
 use crate::exec::keys;
 use crate::exec::operator::{Node, Operator};
@@ -41,7 +42,8 @@ impl<'p> Window<'p> {
     fn make(&mut self, run: &mut Run<'p>, cx: &mut dyn Context) -> Result<Vec<Item>> {
         let mut items = Vec::new();
         while let Some(tuple) = self.input.next(run, cx)? {
-            let bytes = weight(&tuple) + self.calls.len() * size_of::<Datum>();
+            let own = self.calls.len() * size_of::<Datum>() + budget::ALLOCATION_BYTES;
+            let bytes = weight(&tuple) + own + 2 * size_of::<Item>();
             run.keep(bytes)?;
             self.bytes += bytes;
             items.push(Item { tuple, values: vec![Datum::Null; self.calls.len()] });

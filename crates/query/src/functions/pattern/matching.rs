@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::budget;
+use crate::budget::{self, Charge};
 use crate::error::{Result, SqlError};
 use crate::functions::args::{Args, invalid_parameter};
 use crate::functions::define::{f, set};
@@ -68,6 +68,7 @@ pub(super) struct Subject {
 impl Subject {
     fn new(text: &str, pattern: &str, flags: &str) -> Result<Subject> {
         let (flags, global) = read_flags(flags)?;
+        budget::fits(text.len().saturating_mul(size_of::<char>()))?;
         Ok(Subject { text: text.chars().collect(), regex: Regex::cached(pattern, flags)?, global })
     }
 
@@ -195,7 +196,14 @@ fn regexp_match(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> 
 fn regexp_matches(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Vec<Vec<Datum>>> {
     let subject = Subject::with_flags(args, None)?;
     let count = if subject.global { usize::MAX } else { 1 };
-    Ok(subject.all(0).take(count).map(|spans| vec![subject.groups(&spans)]).collect())
+    let mut rows = Vec::new();
+    let mut memory = Charge::default();
+    for spans in subject.all(0).take(count) {
+        let groups = subject.groups(&spans);
+        memory.add(groups.weight())?;
+        budget::push(&mut rows, vec![groups])?;
+    }
+    Ok(rows)
 }
 
 fn split_to_array(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {

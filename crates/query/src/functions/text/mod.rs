@@ -23,7 +23,7 @@ fn too_large() -> SqlError {
 
 /// Refuses values that are too large, before or while they are made.
 pub(crate) fn fits(bytes: usize) -> Result<()> {
-    if bytes > LARGEST { Err(too_large()) } else { budget::fits(bytes) }
+    if bytes > LARGEST { Err(too_large()) } else { budget::fits(2 * bytes) }
 }
 
 /// `22011`

@@ -32,7 +32,7 @@ fn fill(args: &[Datum]) -> Result<(String, String)> {
     if length.saturating_mul(4) > LARGEST {
         return Err(too_large());
     }
-    budget::fits(length)?;
+    budget::fits(2 * length)?;
     let text: String = text.chars().take(length).collect();
     let missing = length - text.chars().count();
     let missing = if with.is_empty() { 0 } else { missing };

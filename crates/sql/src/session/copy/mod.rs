@@ -50,6 +50,10 @@ impl Connection {
             self.fail();
             return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "the data of the COPY is too large"));
         }
+        if let Err(error) = self.session.may_keep(copy.data.len() + data.len()) {
+            self.fail();
+            return Err(error);
+        }
         copy.data.extend_from_slice(data);
         Ok(())
     }
