@@ -83,6 +83,16 @@ impl Outline {
         self.txns.push(Txn { level, session, so, wr: 0, writes: 0, first_read: self.reads.len() });
     }
 
+    /// Begins the next transaction, which sees what all before it have left, whatever their sessions are: it follows them in
+    /// session order.
+    pub fn begin_after_all(&mut self, session: u32, level: Level) {
+        self.begin(session, level);
+        let last = self.txns.len() - 1;
+        if !self.beyond {
+            self.txns[last].so = (0..last).fold(0, |set, at| set | one(at));
+        }
+    }
+
     /// The transaction that was begun last writes the key.
     pub fn write(&mut self, key: u32) {
         self.beyond |= key >= MAX_KEYS;

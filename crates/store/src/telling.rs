@@ -8,7 +8,7 @@ use crate::engine::State;
 use crate::log::{Action, Op, Statement};
 use crate::record::{Footprint, FootprintStep, Times, status};
 use crate::spaces::NAMES;
-use crate::store::Store;
+use crate::store::{Reads, Store};
 use crate::tale::{Judged, Progress, Tale, Words};
 use crate::versions::{INIT, Txn};
 
@@ -139,7 +139,11 @@ impl<V: Clone> Store<V> {
             if !record.scans.is_empty() || !record.commits_after.is_empty() || !one_each {
                 return None;
             }
-            outline.begin(record.session, record.level);
+            match record.mode {
+                // A final check would be within its level with an older state, too, but that is not what is left.
+                Reads::Settled | Reads::Latest => outline.begin_after_all(record.session, record.level),
+                _ => outline.begin(record.session, record.level),
+            }
             for op in ops {
                 match op.action() {
                     Action::Read(INIT, _) => outline.read(op.key, None),

@@ -37,7 +37,7 @@ use crate::panics::{self, Panics};
 use crate::record::{Footprint, FootprintStep};
 use crate::run::{Config, Interleaving, Run, run_at};
 use crate::sight::explorable;
-use crate::store::Strength;
+use crate::store::{Reads, Strength};
 use crate::strategies::Random;
 use count::count_through;
 use guide::{Asked, Guide};
@@ -79,7 +79,8 @@ pub struct Explored {
     pub histories: u64,
     /// How many of them have transactions that were refused because of a conflict.
     pub refused: u64,
-    /// The runs whose history was not within the level and was left out; always 0 at `rc`, `ra` and `cc`.
+    /// The runs whose history was not within the level and was left out, or whose final check did not find what is left;
+    /// always 0 at `rc`, `ra` and `cc` without a final check.
     pub filtered: u64,
     /// The runs whose history had been visited; always 0 except at `ru` and with recency.
     pub repeated: u64,
@@ -372,7 +373,9 @@ fn trace(run: &Run, guide: &mut Guide) -> Trace {
 /// Whether a store could have made the run at the levels that were asked for: what was committed, with what rolled-back
 /// transactions have read, is within them; and whoever was refused had met somebody. `None` is unknown.
 fn judge(run: &Run, trace: &Trace, execution: &Execution<'_>) -> Option<bool> {
-    if trace.txns.iter().all(|txn| txn.asked == txn.level) {
+    // A final check has to find what is left, which its level alone does not ask for.
+    let is_check = |txn: &TraceTxn| matches!(txn.mode, Reads::Settled | Reads::Latest);
+    if trace.txns.iter().all(|txn| txn.asked == txn.level && !is_check(txn)) {
         return Some(true);
     }
     let mut refused = (0..trace.txns.len()).filter(|&position| trace.txns[position].refused);

@@ -4,6 +4,7 @@ mod anomalies;
 mod completeness;
 mod exactness;
 mod exploring;
+mod final_states;
 mod literal;
 mod long_transactions;
 mod many_sessions;
