@@ -24,22 +24,43 @@ pub fn parse_cidr(text: &str) -> Result<String> {
     Ok(show(address, bits, true))
 }
 
-/// Reads a MAC address in any of the usual forms, and shows it as `08:00:2b:01:02:03`.
+/// The forms of a MAC address: how many digits a group has at most (0: any number), and what follows it.
+const MAC_FORMS: [(usize, [&str; 5]); 7] = [
+    (0, [":"; 5]),
+    (0, ["-"; 5]),
+    (2, ["", "", ":", "", ""]),
+    (2, ["", "", "-", "", ""]),
+    (2, ["", ".", "", ".", ""]),
+    (2, ["", "-", "", "-", ""]),
+    (2, [""; 5]),
+];
+
+/// Reads a MAC address in any of PostgreSQL's forms, and shows it as `08:00:2b:01:02:03`.
 pub fn parse_macaddr(text: &str) -> Result<String> {
-    let trimmed = trim(text);
-    let separator = [':', '-', '.'].into_iter().find(|char| trimmed.contains(*char));
-    let groups: Vec<&str> = match separator {
-        Some(separator) => trimmed.split(separator).collect(),
-        None => vec![trimmed],
-    };
-    let width = 12 / groups.len().max(1);
-    let digits: String = groups.iter().map(|group| format!("{group:0>width$}")).collect();
-    let hex = digits.len() == 12 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !hex || !matches!(groups.len(), 1 | 2 | 3 | 6) || groups.iter().any(|group| group.is_empty()) {
-        return Err(invalid_syntax("macaddr", text));
+    let octets = MAC_FORMS.iter().find_map(|(width, separators)| octets(text, *width, separators));
+    let octets = octets.ok_or_else(|| invalid_syntax("macaddr", text))?;
+    if octets.iter().any(|octet| *octet > 255) {
+        let message = format!("invalid octet value in \"macaddr\" value: \"{text}\"");
+        return Err(SqlError::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, message));
     }
-    let pairs: Vec<String> = (0..6).map(|at| digits[at * 2..at * 2 + 2].to_ascii_lowercase()).collect();
-    Ok(pairs.join(":"))
+    Ok(octets.map(|octet| format!("{octet:02x}")).join(":"))
+}
+
+/// Six hexadecimal numbers with these separators, and nothing but blanks after them. As `scanf` reads them: blanks may
+/// stand before a number, and a number takes as many digits as it may.
+fn octets(text: &str, width: usize, separators: &[&str; 5]) -> Option<[u64; 6]> {
+    let (mut rest, mut octets) = (text, [0; 6]);
+    for (at, octet) in octets.iter_mut().enumerate() {
+        rest = rest.trim_start();
+        let digits = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
+        let digits = if width == 0 { digits } else { digits.min(width) };
+        *octet = u64::from_str_radix(&rest[..digits], 16).ok()?;
+        rest = &rest[digits..];
+        if let Some(separator) = separators.get(at) {
+            rest = rest.strip_prefix(separator)?;
+        }
+    }
+    rest.trim().is_empty().then_some(octets)
 }
 
 /// The order of inet and cidr: family, network bits, mask length, address.

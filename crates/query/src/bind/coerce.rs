@@ -66,7 +66,12 @@ impl Binder<'_> {
             let value = text::input(literal, to, self.env)?;
             return Ok(Some(Expr { kind: ExprKind::Const(value), typed: to }));
         }
-        let Some(converted) = self.convert(expr, to.ty, how)? else { return Ok(None) };
+        let is_integer = matches!(kind::base(expr.ty().into(), self.catalog).ty, Type::INT4 | Type::INT8);
+        let Some(mut converted) = self.convert(expr, to.ty, how)? else { return Ok(None) };
+        if is_integer && to.ty == Type::BIT {
+            // The length says which bits of the number there are.
+            converted.typed = to;
+        }
         if to.modifier < 0 || converted.typed.modifier == to.modifier {
             return Ok(Some(converted));
         }

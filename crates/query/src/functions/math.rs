@@ -80,7 +80,33 @@ fn square_root(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
 }
 
 fn cube_root(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
-    Ok(Datum::Float(args.float(0)?.cbrt()))
+    Ok(Datum::Float(glibc_cbrt(args.float(0)?)))
+}
+
+/// The cube root as the C library computes it that PostgreSQL 15 runs on (glibc before 2.41): the last digit is often another
+/// one than that of the nearest number.
+fn glibc_cbrt(value: f64) -> f64 {
+    const FACTORS: [f64; 5] = [0.6299605249474365, 0.7937005259840997, 1.0, 1.2599210498948732, 1.5874010519681996];
+    if value == 0.0 || !value.is_finite() {
+        return value + value;
+    }
+    let (mantissa, exponent) = mantissa_and_exponent(value.abs());
+    let x = mantissa;
+    let inner = (1.8346927748361308 - (0.7849323449766392 - 0.14526389938548637 * x) * x) * x;
+    let start = 0.35489576504391984
+        + ((1.508191937815849 - ((2.114994941673713 - ((2.4469312256353444 - inner) * x)) * x)) * x);
+    let cube = start * start * start;
+    let root = start * (cube + 2.0 * x) / (2.0 * cube + x) * FACTORS[(2 + exponent % 3) as usize];
+    let root = root * 2f64.powi(exponent / 3);
+    if value > 0.0 { root } else { -root }
+}
+
+/// A mantissa from 0.5 up to 1, and the exponent of two.
+fn mantissa_and_exponent(value: f64) -> (f64, i32) {
+    let (value, shift) = if value < f64::MIN_POSITIVE { (value * 2f64.powi(64), 64) } else { (value, 0) };
+    let bits = value.to_bits();
+    let exponent = ((bits >> 52) & 0x7ff) as i32 - 1022;
+    (f64::from_bits((bits & !(0x7ff << 52)) | (1022 << 52)), exponent - shift)
 }
 
 fn power(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {

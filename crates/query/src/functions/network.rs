@@ -21,7 +21,7 @@ pub(super) static OPERATORS: &[Function] = &[
     f("|", &[T::INET, T::INET], T::INET, |_, args, _| combined(args, "OR", |a, b| a | b)),
     f("+", &[T::INET, T::INT8], T::INET, |_, args, _| moved(args, 0, args.int(1)?.into())),
     f("+", &[T::INT8, T::INET], T::INET, |_, args, _| moved(args, 1, args.int(0)?.into())),
-    f("-", &[T::INET, T::INT8], T::INET, |_, args, _| moved(args, 0, -i128::from(args.int(1)?))),
+    f("-", &[T::INET, T::INT8], T::INET, |_, args, _| moved(args, 0, args.int(1)?.wrapping_neg().into())),
     f("-", &[T::INET, T::INET], T::INT8, apart),
 ];
 

@@ -185,9 +185,13 @@ fn width_bucket(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> 
     if above {
         return super::arithmetic::fit(i128::from(count) + 1, T::INT4);
     }
+    // The quotient is rounded as that of `/` is, so that a value just below a bound counts as having reached it.
     let offset = value.subtract(low)?.multiply(&Numeric::from(count))?;
-    let bucket = offset.divide_whole(&high.subtract(low)?)?;
-    let bucket = bucket.to_i64_exact().ok_or_else(|| out_of_range("integer"))?;
+    let quotient = offset.divide(&high.subtract(low)?)?;
+    if quotient >= Numeric::from(count) {
+        return Ok(Datum::Int(count));
+    }
+    let bucket = quotient.floor()?.to_i64_exact().ok_or_else(|| out_of_range("integer"))?;
     Ok(Datum::Int(bucket + 1))
 }
 

@@ -138,9 +138,14 @@ pub fn date_minus(left: i32, right: i32) -> Result<i64> {
     Ok(i64::from(left) - i64::from(right))
 }
 
-/// `time + interval`: around the clock.
+/// `time + interval`: around the clock. As in PostgreSQL, a sum beyond 64 bits wraps round before that.
 pub fn time_plus(micros: i64, interval: &Interval) -> i64 {
-    (i128::from(micros) + i128::from(interval.micros)).rem_euclid(i128::from(DAY)) as i64
+    micros.wrapping_add(interval.micros).rem_euclid(DAY)
+}
+
+/// `time - interval`, in the same way: the smallest interval has no negative one.
+pub fn time_minus(micros: i64, interval: &Interval) -> i64 {
+    micros.wrapping_sub(interval.micros).rem_euclid(DAY)
 }
 
 /// `interval + interval`
@@ -313,12 +318,16 @@ pub fn date_bin(stride: &Interval, timestamp: i64, origin: i64) -> Result<i64> {
             "timestamps cannot be binned into intervals containing months or years",
         ));
     }
-    let step = i128::from(stride.days) * i128::from(DAY) + i128::from(stride.micros);
+    // What PostgreSQL holds in 64 bits has to fit, though the result would.
+    let interval_out_of_range = || SqlError::new(SqlState::DATETIME_FIELD_OVERFLOW, "interval out of range");
+    let step = i64::from(stride.days).checked_mul(DAY).and_then(|days| days.checked_add(stride.micros));
+    let step = step.ok_or_else(interval_out_of_range)?;
     if step <= 0 {
         return Err(SqlError::new(SqlState::DATETIME_FIELD_OVERFLOW, "stride must be greater than zero"));
     }
-    let apart = i128::from(timestamp) - i128::from(origin);
-    calendar::in_range(i128::from(origin) + apart.div_euclid(step) * step).ok_or_else(timestamp_out_of_range)
+    let apart = timestamp.checked_sub(origin).ok_or_else(interval_out_of_range)?;
+    let binned = i128::from(origin) + i128::from(apart).div_euclid(step.into()) * i128::from(step);
+    calendar::in_range(binned).ok_or_else(timestamp_out_of_range)
 }
 
 /// Rounded to so many digits of a second's fraction.

@@ -6,8 +6,8 @@ use crate::functions::datetime::{session_zone, timetz};
 use crate::functions::define::f;
 use crate::functions::{Env, Function, Site};
 use crate::types::datetime::arithmetic::{
-    date_minus, date_plus, interval_divided, interval_minus, interval_plus, interval_times, negate, time_plus,
-    timestamp_minus, timestamp_plus, timestamptz_plus,
+    date_minus, date_plus, interval_divided, interval_minus, interval_plus, interval_times, negate, time_minus,
+    time_plus, timestamp_minus, timestamp_plus, timestamptz_plus,
 };
 use crate::types::datetime::calendar::{self, SECOND};
 use crate::types::datetime::make::timestamp_of_date;
@@ -37,13 +37,13 @@ pub(in crate::functions) static OPERATORS: &[Function] = &[
     })
     .stable(),
     f("-", &[T::TIMESTAMPTZ, T::TIMESTAMPTZ], T::INTERVAL, timestamps_apart),
-    f("+", &[T::TIME, T::INTERVAL], T::TIME, |_, args, _| moved_time(args, 0, 1, Ok)),
-    f("+", &[T::INTERVAL, T::TIME], T::TIME, |_, args, _| moved_time(args, 1, 0, Ok)),
-    f("-", &[T::TIME, T::INTERVAL], T::TIME, |_, args, _| moved_time(args, 0, 1, |span| negate(&span))),
+    f("+", &[T::TIME, T::INTERVAL], T::TIME, |_, args, _| moved_time(args, 0, 1, time_plus)),
+    f("+", &[T::INTERVAL, T::TIME], T::TIME, |_, args, _| moved_time(args, 1, 0, time_plus)),
+    f("-", &[T::TIME, T::INTERVAL], T::TIME, |_, args, _| moved_time(args, 0, 1, time_minus)),
     f("-", &[T::TIME, T::TIME], T::INTERVAL, times_apart),
-    f("+", &[T::TIMETZ, T::INTERVAL], T::TIMETZ, |_, args, _| moved_timetz(args, 0, 1, Ok)),
-    f("+", &[T::INTERVAL, T::TIMETZ], T::TIMETZ, |_, args, _| moved_timetz(args, 1, 0, Ok)),
-    f("-", &[T::TIMETZ, T::INTERVAL], T::TIMETZ, |_, args, _| moved_timetz(args, 0, 1, |span| negate(&span))),
+    f("+", &[T::TIMETZ, T::INTERVAL], T::TIMETZ, |_, args, _| moved_timetz(args, 0, 1, time_plus)),
+    f("+", &[T::INTERVAL, T::TIMETZ], T::TIMETZ, |_, args, _| moved_timetz(args, 1, 0, time_plus)),
+    f("-", &[T::TIMETZ, T::INTERVAL], T::TIMETZ, |_, args, _| moved_timetz(args, 0, 1, time_minus)),
     f("+", &[T::INTERVAL, T::INTERVAL], T::INTERVAL, add_intervals),
     f("-", &[T::INTERVAL, T::INTERVAL], T::INTERVAL, subtract_intervals),
     f("-", &[T::INTERVAL], T::INTERVAL, negate_interval),
@@ -95,13 +95,13 @@ fn timestamps_apart(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Dat
     timestamp_minus(args.timestamp(0)?, args.timestamp(1)?).map(Datum::Interval)
 }
 
-fn moved_time(args: &[Datum], time: usize, span: usize, turn: Turn) -> Result<Datum> {
-    Ok(Datum::Time(time_plus(args.time(time)?, &turn(args.interval(span)?)?)))
+fn moved_time(args: &[Datum], time: usize, span: usize, go: fn(i64, &Interval) -> i64) -> Result<Datum> {
+    Ok(Datum::Time(go(args.time(time)?, &args.interval(span)?)))
 }
 
-fn moved_timetz(args: &[Datum], time: usize, span: usize, turn: Turn) -> Result<Datum> {
+fn moved_timetz(args: &[Datum], time: usize, span: usize, go: fn(i64, &Interval) -> i64) -> Result<Datum> {
     let (micros, west) = timetz(args, time)?;
-    Ok(Datum::TimeTz(time_plus(micros, &turn(args.interval(span)?)?), west))
+    Ok(Datum::TimeTz(go(micros, &args.interval(span)?), west))
 }
 
 fn times_apart(_: &mut dyn Env, args: &[Datum], _: &Site<'_>) -> Result<Datum> {
