@@ -6,7 +6,7 @@ use crate::bind::Binder;
 use crate::bind::block::{AGGREGATES, Block, Clause, GROUPINGS};
 use crate::bind::scope::{Columns, Frame};
 use crate::bind::target::Target;
-use crate::catalog::{Catalog, IndexKeyKind, RelationKind, Timing};
+use crate::catalog::{Catalog, IndexKeyKind, Oid, RelationKind, Timing};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::same::same;
 use crate::ir::walk::{Descend, edit};
@@ -144,13 +144,15 @@ pub(super) struct Regroup<'r, 'a> {
     sets: Vec<Vec<usize>>,
     /// The keys that all sets have: others follow from them.
     common: Vec<usize>,
+    /// The primary keys by which columns follow.
+    primary_keys: Vec<Oid>,
 }
 
 impl<'r, 'a> Regroup<'r, 'a> {
     pub(super) fn new(groups: Groups, frame: &'r Frame<'a>, catalog: &'a Catalog) -> Self {
         let Groups { keys, sets } = groups;
         let common = (0..keys.len()).filter(|key| sets.iter().all(|set| set.contains(key))).collect();
-        Regroup { catalog, frame, keys, sets, common }
+        Regroup { catalog, frame, keys, sets, common, primary_keys: Vec::new() }
     }
 
     /// Group keys in the expression become columns of the group; nothing else of the rows may be left.
@@ -168,8 +170,9 @@ impl<'r, 'a> Regroup<'r, 'a> {
             return Ok(Descend::No);
         }
         let Some((_, slot)) = place else { return Ok(Descend::Yes) };
-        if !self.follows(slot) {
-            return Err(self.ungrouped(node, slot, depth));
+        let Some(primary_key) = self.follows(slot) else { return Err(self.ungrouped(node, slot, depth)) };
+        if !self.primary_keys.contains(&primary_key) {
+            self.primary_keys.push(primary_key);
         }
         // It has one value in each group: as one more key it changes nothing.
         let mut key = node.clone();
@@ -181,22 +184,23 @@ impl<'r, 'a> Regroup<'r, 'a> {
         Ok(Descend::No)
     }
 
-    /// Whether the keys determine the row in this slot: they have its primary key.
-    fn follows(&self, slot: usize) -> bool {
+    /// The primary key of the row in this slot, if the keys have it: they determine the row.
+    fn follows(&self, slot: usize) -> Option<Oid> {
         let item = self.frame.items.iter().find(|item| item.slot == Some(slot));
-        let Some(Columns::Table(_, table)) = item.map(|item| &item.columns) else { return false };
-        let index = table.primary_key.and_then(|oid| self.catalog.relation(oid));
-        let Some(RelationKind::Index(index)) = index.map(|relation| &relation.kind) else { return false };
+        let Some(Columns::Table(_, table)) = item.map(|item| &item.columns) else { return None };
+        let primary_key = table.primary_key?;
+        let RelationKind::Index(index) = &self.catalog.relation(primary_key)?.kind else { return None };
         if index.constraint.is_none_or(|constraint| constraint.timing != Timing::Immediate) {
-            return false;
+            return None;
         }
-        index.keys.iter().all(|key| match key.what {
+        let has_all = index.keys.iter().all(|key| match key.what {
             IndexKeyKind::Column(column) => self.common.iter().any(|at| {
                 let wanted = ColumnRef { up: 0, slot, column };
                 matches!(&self.keys[*at].kind, ExprKind::Column(known) if *known == wanted)
             }),
             IndexKeyKind::Expr(_) => false,
-        })
+        });
+        has_all.then_some(primary_key)
     }
 
     fn ungrouped(&self, node: &Expr, slot: usize, depth: usize) -> SqlError {
@@ -235,7 +239,8 @@ impl<'r, 'a> Regroup<'r, 'a> {
         }
         let layout = Layout { keys: self.keys.len(), calls: block.aggregates.len() };
         let calls = std::mem::take(&mut block.aggregates);
-        let aggregate = Aggregate { input, keys: self.keys, sets: self.sets, calls, grouping };
+        let (keys, sets, primary_keys) = (self.keys, self.sets, self.primary_keys);
+        let aggregate = Aggregate { input, keys, sets, calls, grouping, primary_keys };
         Ok((Plan::Aggregate(Box::new(aggregate)), layout))
     }
 }

@@ -10,7 +10,7 @@ use crate::bind::names::{fold, name};
 use crate::bind::query::Unknown;
 use crate::bind::scope::ItemColumn;
 use crate::error::{Result, SqlError, SqlState};
-use crate::ir::{Cte, Output, Plan, Query};
+use crate::ir::{Cte, CteWritten, Output, Plan, Query};
 use crate::types::Typed;
 
 /// A common table expression that can be named.
@@ -187,6 +187,8 @@ impl<'a> Binder<'a> {
         recursive: Option<(Query, bool)>,
         is_change: bool,
     ) -> Result<Cte> {
+        let materialized = cte.materialized;
+        let renamed = query.columns.iter().take(cte.alias.columns.len()).map(|column| column.name.clone()).collect();
         rename(&mut query, &cte.alias, &name)?;
         let dependent = query.plan.looks_outward()
             || recursive.as_ref().is_some_and(|(query, _)| query.plan.looks_outward())
@@ -197,7 +199,7 @@ impl<'a> Binder<'a> {
             State::Known { columns: query.columns.clone(), dependent }
         };
         self.ctes.push(NamedCte { name: name.clone(), number, state, uses: usize::from(is_change) });
-        Ok(Cte { number, name, query, recursive })
+        Ok(Cte { number, name, query, recursive, written: CteWritten { renamed, materialized } })
     }
 
     /// `[WITH …] non-recursive UNION [ALL] recursive`

@@ -16,6 +16,12 @@ pub enum Dependency {
     Type(Oid),
     /// A function or operator of an extension.
     Member(Oid),
+    /// A field of a composite type, by its position.
+    Field(Oid, usize),
+    /// A collation that COLLATE names.
+    Collation(Oid),
+    /// The primary key, by its index, that lets columns stand beside GROUP BY.
+    PrimaryKey(Oid),
 }
 
 /// A bound expression of the schema.

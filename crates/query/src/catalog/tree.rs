@@ -15,7 +15,7 @@ use crate::catalog::{Oid, UserFunction};
 use crate::system::SystemTable;
 use crate::types::{Datum, RecordShape, Type, Typed};
 
-pub use crate::parse::ast::{FrameExclude, LockStrength, LockWait};
+pub use crate::parse::ast::{CteAsMaterialized, FrameExclude, LockStrength, LockWait};
 
 /// An expression with its type.
 #[derive(Clone, Debug)]
@@ -563,6 +563,8 @@ pub struct Aggregate {
     /// `GROUPING(…)`: positions of keys; an int4 whose bits (the last key's lowest) say which of them the grouping set
     /// leaves out. These values follow those of the aggregates.
     pub grouping: Vec<Vec<usize>>,
+    /// The primary keys, by their indexes, that let columns which are no keys of the groups stand beside the groups.
+    pub primary_keys: Vec<Oid>,
 }
 
 /// An aggregate.
@@ -597,6 +599,8 @@ pub struct WindowCall {
     pub order: Vec<SortKey>,
     /// The frame.
     pub frame: Frame,
+    /// The name in WINDOW of the window that OVER names.
+    pub name: Option<Arc<str>>,
     /// Its type.
     pub typed: Typed,
 }
@@ -687,6 +691,17 @@ pub struct Cte {
     /// The part that does (reading [`Plan::Cte`] with this number gives the rows of the last round), and UNION rather
     /// than UNION ALL.
     pub recursive: Option<(Query, bool)>,
+    /// How it was written.
+    pub written: CteWritten,
+}
+
+/// What was written about a common table expression, which matters where it is shown.
+#[derive(Clone, Default, Debug)]
+pub struct CteWritten {
+    /// What the columns are called in the query itself that have a name after the expression's.
+    pub renamed: Vec<Arc<str>>,
+    /// [NOT] MATERIALIZED
+    pub materialized: Option<CteAsMaterialized>,
 }
 
 /// INSERT, UPDATE, DELETE, MERGE.
@@ -700,6 +715,18 @@ pub enum Change {
     Delete(Delete),
     /// MERGE
     Merge(Merge),
+}
+
+impl Change {
+    /// The view that is named, if one is.
+    pub fn through(&self) -> Option<&ViewTarget> {
+        match self {
+            Change::Insert(insert) => insert.through.as_ref(),
+            Change::Update(update) => update.through.as_ref(),
+            Change::Delete(delete) => delete.through.as_ref(),
+            Change::Merge(_) => None,
+        }
+    }
 }
 
 /// What has a default.
@@ -728,6 +755,18 @@ pub struct Insert {
     pub returning: Option<Returning>,
     /// WITH CHECK OPTION of the view that is inserted into.
     pub checks: Vec<RowCheck>,
+    /// The view that is named.
+    pub through: Option<ViewTarget>,
+}
+
+/// The view that a statement names where it changes the table behind it. The statement is about the table; this is kept
+/// where the catalog keeps the statement.
+#[derive(Clone, Debug)]
+pub struct ViewTarget {
+    /// The view that is named, and those below it that lead to the table.
+    pub views: Vec<Oid>,
+    /// For each column of the view that is named, the table's column that it is.
+    pub columns: Vec<Option<usize>>,
 }
 
 /// What a new row has to be, because of WITH CHECK OPTION.
@@ -779,6 +818,8 @@ pub struct Update {
     pub returning: Option<Returning>,
     /// WITH CHECK OPTION of the view that is updated.
     pub checks: Vec<RowCheck>,
+    /// The view that is named.
+    pub through: Option<ViewTarget>,
 }
 
 /// DELETE. The input as with [`Update`].
@@ -790,6 +831,8 @@ pub struct Delete {
     pub input: Plan,
     /// RETURNING: over the slots of the input, with the old row in slot 0.
     pub returning: Option<Returning>,
+    /// The view that is named.
+    pub through: Option<ViewTarget>,
 }
 
 /// MERGE. The input's slot 0 is the row of the table (or missing), the others are the source's.

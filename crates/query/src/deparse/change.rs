@@ -8,9 +8,12 @@ use crate::deparse::query::identifiers;
 use crate::deparse::{Deparse, Frame, STEP, Slot, columns_of};
 use crate::ir::{
     Assignment, Change, Delete, Expr, ExprKind, Insert, Join, Merge, MergeAction, MergeClause, OnConflict, Plan,
-    Returning, Update,
+    Returning, Update, ViewTarget,
 };
 use crate::types::quote;
+
+/// What a statement names, and what the columns of the table behind it are called there.
+type Target = (Oid, Vec<Arc<str>>);
 
 impl<'q> Deparse<'q> {
     pub(super) fn change(&mut self, change: &'q Change) {
@@ -24,6 +27,20 @@ impl<'q> Deparse<'q> {
         }
     }
 
+    /// What a statement names where it changes a table, and what the table's columns are called there.
+    fn target(&self, table: Oid, through: Option<&ViewTarget>) -> (Oid, Vec<Arc<str>>) {
+        let Some((through, view)) = through.and_then(|through| Some((through, *through.views.first()?))) else {
+            return (table, self.column_names(table));
+        };
+        let mut names = vec![Arc::from(""); self.column_names(table).len()];
+        for (column, name) in through.columns.iter().zip(self.column_names(view)) {
+            if let Some(known) = column.and_then(|column| names.get_mut(column)) {
+                *known = name;
+            }
+        }
+        (view, names)
+    }
+
     fn table_name(&self, table: Oid) -> String {
         self.env.catalog().relation(table).map_or_else(|| "?".to_owned(), |relation| self.relation_name(relation))
     }
@@ -32,11 +49,26 @@ impl<'q> Deparse<'q> {
         self.env.catalog().relation(table).map_or_else(Vec::new, |relation| columns_of(relation))
     }
 
-    /// A row of a table under a name.
-    fn row_slot(&self, table: Oid, name: Option<&str>) -> Slot<'q> {
-        let own = self.env.catalog().relation(table).map(|relation| relation.name.clone());
+    /// A row of a target under a name.
+    fn row_slot(&self, (relation, columns): &Target, name: Option<&str>) -> Slot<'q> {
+        let own = self.env.catalog().relation(*relation).map(|relation| relation.name.clone());
         let name = name.map(Arc::from).or(own).unwrap_or_else(|| "?".into());
-        Slot::Item { name, columns: self.column_names(table) }
+        Slot::Item { name, columns: columns.clone() }
+    }
+
+    /// The items of an UPDATE or DELETE, with the row that is changed first.
+    fn changed_items(&mut self, from: &'q Plan, target: &Target, through: Option<&ViewTarget>) -> Vec<Slot<'q>> {
+        let mut items = self.item_slots(from);
+        if through.is_some()
+            && let Some(Slot::Item { name, columns }) = items.first_mut()
+        {
+            let own = self.env.catalog().relation(target.0).map(|relation| relation.name.clone());
+            if &**name == "unnamed_subquery" {
+                *name = own.unwrap_or_else(|| "?".into());
+            }
+            *columns = target.1.clone();
+        }
+        items
     }
 
     fn within(&mut self, slots: Vec<Slot<'q>>, write: impl FnOnce(&mut Self)) {
@@ -46,9 +78,9 @@ impl<'q> Deparse<'q> {
     }
 
     fn insert(&mut self, insert: &'q Insert) {
-        let names = self.column_names(insert.table);
-        let given: Vec<Arc<str>> = insert.columns.iter().filter_map(|at| names.get(*at).cloned()).collect();
-        let table = self.table_name(insert.table);
+        let written = self.target(insert.table, insert.through.as_ref());
+        let given: Vec<Arc<str>> = insert.columns.iter().filter_map(|at| written.1.get(*at).cloned()).collect();
+        let table = self.table_name(written.0);
         self.push(&format!("INSERT INTO {table} "));
         if !given.is_empty() {
             self.push(&format!("({}) ", identifiers(&given)));
@@ -62,10 +94,10 @@ impl<'q> Deparse<'q> {
         if insert.columns.iter().any(overrides) {
             self.push("OVERRIDING SYSTEM VALUE ");
         }
-        let target = self.row_slot(insert.table, None);
+        let target = self.row_slot(&written, None);
         self.within(vec![target.clone()], |text| text.insert_source(&insert.source));
         if let Some(conflict) = &insert.on_conflict {
-            self.on_conflict(conflict, insert.table);
+            self.on_conflict(conflict, &written);
         }
         self.within(vec![target], |text| text.returning(insert.returning.as_ref()));
     }
@@ -101,7 +133,7 @@ impl<'q> Deparse<'q> {
         let ctes = self.ctes.len();
         let mut plan = plan;
         if let Plan::With { ctes, input } = plan {
-            self.with(ctes);
+            self.with(ctes, input);
             plan = input;
         }
         self.body(plan, &[]);
@@ -119,16 +151,16 @@ impl<'q> Deparse<'q> {
         }
     }
 
-    fn on_conflict(&mut self, conflict: &'q OnConflict, table: Oid) {
+    fn on_conflict(&mut self, conflict: &'q OnConflict, target: &Target) {
         self.push(" ON CONFLICT");
         if let Some(arbiter) = conflict.arbiters.first() {
-            self.arbiter(*arbiter, table);
+            self.arbiter(*arbiter, target);
         }
         let Some((assignments, condition)) = &conflict.update else { return self.push(" DO NOTHING") };
         self.push(" DO UPDATE SET ");
-        let slots = vec![self.row_slot(table, None), self.row_slot(table, Some("excluded"))];
+        let slots = vec![self.row_slot(target, None), self.row_slot(target, Some("excluded"))];
         self.within(slots, |text| {
-            text.assignments(assignments, table);
+            text.assignments(assignments, &target.1);
             if let Some(condition) = condition {
                 text.line(" WHERE ", -STEP, STEP, 1);
                 text.expr(condition, false);
@@ -137,10 +169,10 @@ impl<'q> Deparse<'q> {
     }
 
     /// The keys of the unique index that arbitrates.
-    fn arbiter(&mut self, index: Oid, table: Oid) {
+    fn arbiter(&mut self, index: Oid, target: &Target) {
         let catalog = self.env.catalog();
         let Some(RelationKind::Index(index)) = catalog.relation(index).map(|relation| &relation.kind) else { return };
-        let columns = self.column_names(table);
+        let columns = &target.1;
         let row = || vec![Slot::Row { prefix: None, columns: columns.clone() }];
         self.push("(");
         for (at, key) in index.keys.iter().enumerate() {
@@ -167,8 +199,7 @@ impl<'q> Deparse<'q> {
     }
 
     /// `a = 1, (b, c) = …`: what comes after SET.
-    fn assignments(&mut self, assignments: &'q [Assignment], table: Oid) {
-        let names = self.column_names(table);
+    fn assignments(&mut self, assignments: &'q [Assignment], names: &[Arc<str>]) {
         for (at, assignment) in assignments.iter().enumerate() {
             if at > 0 {
                 self.push(", ");
@@ -214,11 +245,12 @@ impl<'q> Deparse<'q> {
 
     fn update(&mut self, update: &'q Update) {
         let (from, condition) = parts(&update.input);
-        let items = self.item_slots(from);
-        self.named_target("UPDATE ", update.table, &items);
+        let target = self.target(update.table, update.through.as_ref());
+        let items = self.changed_items(from, &target, update.through.as_ref());
+        self.named_target("UPDATE ", target.0, &items);
         self.push(" SET ");
         self.within(items.clone(), |text| {
-            text.assignments(&update.assignments, update.table);
+            text.assignments(&update.assignments, &target.1);
             text.others(" FROM ", from, &items);
             text.condition(condition);
             text.returning(update.returning.as_ref());
@@ -227,8 +259,9 @@ impl<'q> Deparse<'q> {
 
     fn delete(&mut self, delete: &'q Delete) {
         let (from, condition) = parts(&delete.input);
-        let items = self.item_slots(from);
-        self.named_target("DELETE FROM ", delete.table, &items);
+        let target = self.target(delete.table, delete.through.as_ref());
+        let items = self.changed_items(from, &target, delete.through.as_ref());
+        self.named_target("DELETE FROM ", target.0, &items);
         self.within(items.clone(), |text| {
             text.others(" USING ", from, &items);
             text.condition(condition);
@@ -245,7 +278,7 @@ impl<'q> Deparse<'q> {
             && Some(name) != own.as_ref()
         {
             let alias = quote::identifier(name);
-            self.push(&format!(" AS {alias}"));
+            self.push(&format!(" {alias}"));
         }
     }
 
@@ -268,7 +301,7 @@ impl<'q> Deparse<'q> {
         let items = self.item_slots(&merge.input);
         self.named_target("MERGE INTO ", merge.table, &items);
         self.line(" USING ", -STEP, STEP, 2);
-        self.listed(&join.right, &items, 1);
+        self.within(items.clone(), |text| _ = text.listed(&join.right, &items, 1));
         self.merge_condition(join, &items);
         for clause in &merge.clauses {
             self.within(items.clone(), |text| text.merge_clause(clause, merge.table));
@@ -293,14 +326,17 @@ impl<'q> Deparse<'q> {
             MergeAction::Delete => self.push("DELETE"),
             MergeAction::Update(assignments) => {
                 self.push("UPDATE SET ");
-                self.assignments(assignments, table);
+                self.assignments(assignments, &self.column_names(table));
             }
             MergeAction::Insert(assignments) => {
                 let names = self.column_names(table);
                 let given: Vec<Arc<str>> =
                     assignments.iter().filter_map(|given| names.get(given.column).cloned()).collect();
+                if given.is_empty() {
+                    return self.push("INSERT DEFAULT VALUES");
+                }
                 self.push(&format!("INSERT ({})", identifiers(&given)));
-                self.line("VALUES (", -STEP, STEP, 4);
+                self.line(" VALUES (", -STEP, STEP, 4);
                 for (at, assignment) in assignments.iter().enumerate() {
                     if at > 0 {
                         self.push(", ");

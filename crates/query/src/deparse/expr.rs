@@ -10,7 +10,7 @@ use crate::ir::{
     AggregateCall, ColumnRef, Expr, ExprKind, FrameBound, FrameExclude, FrameMode, Quantified, RowOperator, SortKey,
     SubqueryKind, Subscript, SystemColumn, WindowCall,
 };
-use crate::types::{Datum, Type, Typed, collation, kind, names, quote, text};
+use crate::types::{Datum, Type, Typed, cast, collation, kind, names, quote, text};
 
 impl<'q> Deparse<'q> {
     /// An expression; a conversion that was not written is shown if `implicit`.
@@ -195,7 +195,7 @@ impl<'q> Deparse<'q> {
         let Some((function, names)) = &self.function else { return self.push(&format!("${}", number + 1)) };
         let Some(Some(name)) = names.get(number) else { return self.push(&format!("${}", number + 1)) };
         // A column with its name is possibly in sight.
-        let shown = match self.frames.iter().any(|frame| !frame.slots.is_empty()) {
+        let shown = match self.frames.iter().chain(&self.beside).any(|frame| !frame.slots.is_empty()) {
             true => format!("{}.{}", quote::identifier(function), quote::identifier(name)),
             false => quote::identifier(name),
         };
@@ -689,7 +689,17 @@ impl<'q> Deparse<'q> {
         }
         self.push(")");
         self.filter(call.filter.as_ref());
-        self.push(" OVER (");
+        if let Some(name) = &call.name {
+            let name = quote::identifier(name);
+            return self.push(&format!(" OVER {name}"));
+        }
+        self.push(" OVER ");
+        self.window_definition(call);
+    }
+
+    /// What stands in the parentheses after OVER, with them.
+    pub(super) fn window_definition(&mut self, call: &'q WindowCall) {
+        self.push("(");
         let mut space = "";
         if !call.partition.is_empty() {
             self.push("PARTITION BY ");
@@ -754,9 +764,42 @@ impl<'q> Deparse<'q> {
         }
     }
 
+    /// Whether the expression is shown as a call of a function, or as a conversion by one.
+    fn is_call_here(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::UserCall { .. } => true,
+            ExprKind::Call { function, .. } => {
+                !is_symbol(function.name) && !matches!(function.name, collate::MARK | collate::KEY)
+            }
+            ExprKind::Cast { arg, .. } => cast::has_function(arg.ty(), expr.ty(), self.env.catalog()),
+            ExprKind::Column(column) => {
+                let made = self.frame(column.up).and_then(|(_, frame)| match frame.slots.get(column.slot)? {
+                    Slot::Made { parts, .. } => parts.get(column.column).cloned(),
+                    _ => None,
+                });
+                match made {
+                    Some(Part::Aggregate(_) | Part::Window(_)) => true,
+                    Some(Part::Expr(inner)) => !matches!(inner.kind, ExprKind::Column(_)) && self.is_call_here(inner),
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
+    }
+
     /// What is sorted by; a constant would be taken for the number of a column.
     pub(super) fn sort_expr(&mut self, expr: &'q Expr) {
+        let is_enclosed = match &expr.kind {
+            ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Variable(_) => false,
+            _ => self.is_call_here(expr),
+        };
+        if is_enclosed {
+            self.push("(");
+        }
         self.expr(expr, true);
+        if is_enclosed {
+            self.push(")");
+        }
         if let ExprKind::Const(Datum::Int(0..)) = &expr.kind
             && expr.ty() == Type::INT4
         {

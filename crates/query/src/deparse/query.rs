@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::deparse::expr::direction;
 use crate::deparse::{Deparse, Frame, Part, STEP, Slot, VARIABLE};
 use crate::ir::{
-    Aggregate, ColumnRef, Cte, Expr, ExprKind, Limit, LockStrength, LockWait, Plan, Query, RowLock, SetKind, SortKey,
-    WindowCall,
+    Aggregate, ColumnRef, Cte, CteAsMaterialized, Expr, ExprKind, Limit, LockStrength, LockWait, Plan, Query, RowLock,
+    SetKind, SortKey, WindowCall,
 };
 use crate::types::quote;
 
@@ -46,7 +46,7 @@ impl<'q> Deparse<'q> {
         let (indent, ctes) = (self.indent, self.ctes.len());
         let mut plan = &query.plan;
         if let Plan::With { ctes, input } = plan {
-            self.with(ctes);
+            self.with(ctes, input);
             plan = input;
         }
         self.body(plan, names);
@@ -54,10 +54,19 @@ impl<'q> Deparse<'q> {
         self.ctes.truncate(ctes);
     }
 
-    pub(super) fn with(&mut self, ctes: &'q [Arc<Cte>]) {
+    pub(super) fn with(&mut self, ctes: &'q [Arc<Cte>], input: &'q Plan) {
         self.indent += 8;
         self.push(" ");
         let recursive = ctes.iter().any(|cte| cte.recursive.is_some());
+        let outer = ctes.len();
+        for cte in ctes {
+            let columns = cte.query.columns.iter().map(|column| column.name.clone()).collect();
+            self.ctes.push((cte.number, cte.name.clone(), columns));
+        }
+        // The names of the query's own items are taken in the expressions of WITH.
+        let items = self.from_items(input);
+        self.beside.push(Rc::new(Frame { slots: items }));
+        let known = self.ctes.split_off(self.ctes.len() - outer);
         for (at, cte) in ctes.iter().enumerate() {
             self.push(match (at, recursive) {
                 (0, true) => "WITH RECURSIVE ",
@@ -66,25 +75,52 @@ impl<'q> Deparse<'q> {
             });
             let columns: Vec<Arc<str>> = cte.query.columns.iter().map(|column| column.name.clone()).collect();
             self.push(&quote::identifier(&cte.name));
-            if cte.recursive.is_some() {
-                self.push(&format!("({})", identifiers(&columns)));
-                self.ctes.push((cte.number, cte.name.clone(), columns.clone()));
+            if !cte.written.renamed.is_empty() {
+                self.push(&format!("({})", identifiers(&columns[..cte.written.renamed.len()])));
             }
-            self.push(" AS (");
+            if cte.recursive.is_some() {
+                self.ctes.push(known[at].clone());
+            }
+            self.push(match cte.written.materialized {
+                None => " AS (",
+                Some(CteAsMaterialized::Materialized) => " AS MATERIALIZED (",
+                Some(CteAsMaterialized::NotMaterialized) => " AS NOT MATERIALIZED (",
+            });
             self.line("", 0, 0, 0);
-            self.query(&cte.query, None);
+            let rest = columns.iter().skip(cte.written.renamed.len());
+            let own: Vec<Arc<str>> = cte.written.renamed.iter().chain(rest).cloned().collect();
+            self.query(&cte.query, Some(&own));
             if let Some((again, distinct)) = &cte.recursive {
                 self.line(if *distinct { "UNION" } else { "UNION ALL" }, 0, 0, 0);
                 self.line("", 0, 0, 0);
                 self.query(again, None);
             } else {
-                self.ctes.push((cte.number, cte.name.clone(), columns));
+                self.ctes.push(known[at].clone());
             }
             self.line("", 0, 0, 0);
             self.push(")");
         }
+        self.beside.pop();
         self.indent -= 8;
         self.line("", 0, 0, 0);
+    }
+
+    /// The items of FROM of a query that is a SELECT.
+    fn from_items(&mut self, plan: &'q Plan) -> Vec<Slot<'q>> {
+        let mut core = plan;
+        loop {
+            core = match core {
+                Plan::Limit(limit) => &limit.input,
+                Plan::Sort { input, .. } => input,
+                Plan::Distinct(input) => input,
+                Plan::Project { input, columns } => {
+                    let mut select = Select { columns, width: columns.len(), ..Select::default() };
+                    select.clauses(input, &mut Tail::default());
+                    return select.from.map_or_else(Vec::new, |from| self.item_slots(from));
+                }
+                _ => return Vec::new(),
+            };
+        }
     }
 
     pub(super) fn body(&mut self, plan: &'q Plan, names: &[Arc<str>]) {
@@ -195,7 +231,7 @@ impl<'q> Deparse<'q> {
         let (indent, ctes) = (self.indent, self.ctes.len());
         let mut plan = plan;
         if let Plan::With { ctes, input } = plan {
-            self.with(ctes);
+            self.with(ctes, input);
             plan = input;
         }
         self.body(plan, names);
@@ -240,6 +276,7 @@ impl<'q> Deparse<'q> {
             self.line(" HAVING ", -STEP, STEP, 0);
             self.expr(having, false);
         }
+        self.named_windows(select.windows);
         let columns = select.columns;
         self.tail(tail, &mut |text, key| match &key.expr.kind {
             ExprKind::Column(ColumnRef { up: 0, slot: 0, column }) if tail.over_result => match columns.get(*column) {
@@ -314,21 +351,28 @@ impl<'q> Deparse<'q> {
         self.push(")");
     }
 
+    /// WINDOW: the windows that calls name.
+    fn named_windows(&mut self, calls: &'q [WindowCall]) {
+        let mut shown: Vec<&Arc<str>> = Vec::new();
+        for call in calls {
+            let Some(name) = call.name.as_ref().filter(|name| !shown.contains(name)) else { continue };
+            match shown.is_empty() {
+                true => self.line(" WINDOW ", -STEP, STEP, 1),
+                false => self.push(", "),
+            }
+            self.push(&format!("{} AS ", quote::identifier(name)));
+            self.window_definition(call);
+            shown.push(name);
+        }
+    }
+
     fn keys(&mut self, aggregate: &'q Aggregate, places: &[usize]) {
         for (at, place) in places.iter().enumerate() {
             if at > 0 {
                 self.push(", ");
             }
             let key = &aggregate.keys[*place];
-            // A key that is an expression is in parentheses, as PostgreSQL has it.
-            let plain = matches!(key.kind, ExprKind::Column(_)) || self.pretty;
-            if !plain && matches!(key.kind, ExprKind::Call { .. } | ExprKind::UserCall { .. } | ExprKind::Cast { .. }) {
-                self.push("(");
-                self.sort_expr(key);
-                self.push(")");
-            } else {
-                self.sort_expr(key);
-            }
+            self.sort_expr(key);
         }
     }
 

@@ -12,7 +12,8 @@
 //!   functions and labels of enums by what they are now.
 //! - [`crate::deparse`] shows it with the names that its objects have now.
 //!
-//! Each keeps the list of what it *uses* ([`Dependency`]): a relation, a column of it, a function, a type. The rules:
+//! Each keeps the list of what it *uses* ([`Dependency`]): a relation, a column of it, a function, a type or a field of it, a
+//! collation, a primary key. The rules:
 //! - RENAME and SET SCHEMA touch nothing but the object itself.
 //! - DROP looks for whatever uses the object (`schema::depends`): without CASCADE it is refused, with CASCADE that goes too.
 //!   What belongs to a column (its default, checks and indexes over it) goes without being asked.
@@ -23,8 +24,9 @@
 use std::collections::BTreeSet;
 
 use crate::catalog::{Dependency, FIRST_USER_OID, Oid, StoredExpr, StoredQuery};
+use crate::functions::collate::MARK as COLLATE_MARK;
 use crate::ir::walk::look;
-use crate::ir::{Change, DefaultOf, Expr, ExprKind, Plan, Query, Stored, SubqueryKind};
+use crate::ir::{Change, DefaultOf, Expr, ExprKind, Plan, Query, Stored, SubqueryKind, ViewTarget};
 use crate::types::{Datum, Type};
 
 impl StoredExpr {
@@ -53,6 +55,24 @@ impl StoredQuery {
         uses.plan(&query.plan);
         StoredQuery { query, ctes, uses: uses.list() }
     }
+}
+
+/// Whether the statement changes rows through this view.
+pub fn changes_through(stored: &StoredQuery, view: Oid) -> bool {
+    let mut found = false;
+    through(&stored.query.plan, &mut |target| found |= target.views.contains(&view));
+    found
+}
+
+fn through(plan: &Plan, see: &mut dyn FnMut(&ViewTarget)) {
+    if let Plan::Change(change) = plan {
+        change.through().into_iter().for_each(&mut *see);
+    }
+    look::inputs(plan, &mut |input, _| {
+        through(input, see);
+        Ok(())
+    })
+    .expect("looking does not fail");
 }
 
 /// The columns of a table among what is used.
@@ -92,7 +112,8 @@ impl Uses {
             }
             Plan::Change(change) => self.relation(changed(change)),
             Plan::Aggregate(aggregate) => {
-                aggregate.calls.iter().for_each(|call| self.called(call.function.member_number()))
+                aggregate.calls.iter().for_each(|call| self.called(call.function.member_number()));
+                self.found.extend(aggregate.primary_keys.iter().map(|index| Dependency::PrimaryKey(*index)));
             }
             Plan::Window { calls, .. } => calls.iter().for_each(|call| self.called(call.function.member_number())),
             _ => {}
@@ -123,6 +144,7 @@ impl Uses {
     /// The columns that a change gives values to.
     fn assigned(&mut self, change: &Change) {
         let table = changed(change);
+        self.found.extend(change.through().iter().flat_map(|view| &view.views).map(|view| Dependency::Relation(*view)));
         let columns: Vec<usize> = match change {
             Change::Insert(insert) => insert.columns.clone(),
             Change::Update(update) => update.assignments.iter().map(|set| set.column).collect(),
@@ -147,7 +169,21 @@ impl Uses {
                     self.relation(relation);
                 }
             }
-            ExprKind::Call { function, .. } => self.called(function.member_number()),
+            ExprKind::Call { function, args } => {
+                self.called(function.member_number());
+                if let (true, Some(ExprKind::Const(Datum::Int(oid)))) =
+                    (function.name == COLLATE_MARK, args.get(1).map(|number| &number.kind))
+                {
+                    self.found.extend(
+                        Oid::try_from(*oid).ok().filter(|oid| *oid >= FIRST_USER_OID).map(Dependency::Collation),
+                    );
+                }
+            }
+            ExprKind::Field { arg, index } | ExprKind::ReplaceField { arg, index, .. } => {
+                if arg.ty().0 >= FIRST_USER_OID {
+                    self.found.insert(Dependency::Field(arg.ty().0, *index));
+                }
+            }
             ExprKind::Quantified { operator, .. } => self.called(operator.member_number()),
             ExprKind::UserCall { function, args } => {
                 self.found.insert(Dependency::Function(function.oid));

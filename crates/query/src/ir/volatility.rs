@@ -2,8 +2,10 @@
 
 use super::walk::{Descend, look};
 use super::{Delete, Expr, ExprKind, Insert, Plan, Quantified, Returning, SubqueryKind, Update};
-use crate::catalog::{UserFunction, Volatility};
+use crate::catalog::{Catalog, UserFunction, Volatility};
 use crate::error::Result;
+use crate::functions::Function;
+use crate::types::{Type, cast};
 
 impl Expr {
     /// Whether it can come to something else each time, or does something: a volatile function is in it.
@@ -11,9 +13,23 @@ impl Expr {
         self.at_least(Volatility::Volatile)
     }
 
-    /// Whether it depends on nothing but what it looks at: it may be worked out once.
-    pub fn is_immutable(&self) -> bool {
-        !self.at_least(Volatility::Stable)
+    /// Whether something in it is not IMMUTABLE: it may come to something else at another time, or with other settings.
+    /// A conversion is as volatile as the function that makes it.
+    pub fn is_mutable(&self, catalog: &Catalog) -> bool {
+        let mut found = false;
+        look::expr(self, 0, &mut |node, _| {
+            found = found
+                || match &node.kind {
+                    ExprKind::Cast { arg, .. } => cast::is_stable(arg.ty(), node.ty(), catalog),
+                    ExprKind::Call { function, args } if is_over_text(function) => {
+                        args.iter().any(|arg| cast::is_stable(arg.ty(), Type::TEXT, catalog))
+                    }
+                    _ => rank(own(node)) >= rank(Volatility::Stable),
+                };
+            Ok(if found { Descend::No } else { Descend::Yes })
+        })
+        .expect("looking does not fail");
+        found
     }
 
     fn at_least(&self, least: Volatility) -> bool {
@@ -117,6 +133,12 @@ fn own(expr: &Expr) -> Volatility {
         | ExprKind::Variable(_) => Volatility::Stable,
         _ => Volatility::Immutable,
     }
+}
+
+/// Whether the function is one in SQL that converts its argument to a text: it is as volatile as that conversion.
+fn is_over_text(function: &Function) -> bool {
+    let is_any = |ty: &Type| matches!(*ty, Type::ANYNONARRAY | Type::ANYELEMENT);
+    matches!(function.name, "||" | "quote_literal" | "quote_nullable") && function.args.iter().any(is_any)
 }
 
 fn rank(volatility: Volatility) -> u8 {

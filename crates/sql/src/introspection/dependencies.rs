@@ -18,6 +18,7 @@ const PG_REWRITE: Oid = 2618;
 const PG_TRIGGER: Oid = 2620;
 const PG_EXTENSION: Oid = 3079;
 const PG_OPERATOR: Oid = 2617;
+const PG_COLLATION: Oid = 3456;
 const PLPGSQL_EXTENSION: Oid = 13559;
 
 /// The number of the rule that makes a view's rows.
@@ -47,6 +48,7 @@ fn address(world: &World<'_>, object: Object) -> (Oid, Oid, usize) {
             (PG_CLASS, relation, at + 1)
         }
         Object::Function(oid) => (PG_PROC, oid, 0),
+        Object::Collation(oid) => (PG_COLLATION, oid, 0),
         Object::Extension(oid) => (PG_EXTENSION, oid, 0),
         Object::Member(oid) => {
             let operator = extension::numbered(oid).is_some_and(|member| member.operator);
@@ -98,6 +100,9 @@ pub(super) fn depends(world: &mut World<'_>, filler: &mut Filler) {
                     | Object::Column(..)
                     | Object::Function(_)
                     | Object::Type(_)
+                    | Object::Field(..)
+                    | Object::IndexConstraint(_)
+                    | Object::Collation(_)
                     | Object::Member(_),
                 ) if is_view(view) => (PG_REWRITE, rule(view), 0),
                 _ => own,

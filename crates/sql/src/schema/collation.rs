@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Collation, Index, IndexKeyKind, Oid, RelationKind};
+use crate::catalog::{Collation, Index, IndexKeyKind, Oid};
 use crate::error::{Result, SqlError, SqlState};
 use crate::parse::ast::ObjectName;
 use crate::parse::ddl::CreateCollation;
 use crate::schema::Editor;
-use crate::schema::drop::dependents;
+use crate::schema::depends::Object;
 use crate::schema::names::parts;
 use crate::storage::world::as_table;
 use crate::types::collation;
@@ -67,34 +67,36 @@ impl Editor<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn drop_collation(&mut self, if_exists: bool, name: &ObjectName, cascade: bool) -> Result<()> {
+    pub(super) fn collation_to_drop(&mut self, if_exists: bool, name: &ObjectName) -> Result<Option<Object>> {
         let (_, short) = parts(name)?;
         let found = self.collation_named(name).ok().filter(|oid| self.catalog.collations.contains_key(oid));
-        let Some(found) = found else {
-            if if_exists {
+        match found {
+            Some(oid) => Ok(Some(Object::Collation(oid))),
+            None if if_exists => {
                 let message = format!("collation \"{short}\" does not exist, skipping");
                 self.session.notice("NOTICE", SqlState::UNDEFINED_OBJECT, message);
-                return Ok(());
+                Ok(None)
             }
-            return Err(collation::missing(&short));
+            None => Err(collation::missing(&short)),
+        }
+    }
+
+    /// Changes a collation that a user made.
+    pub(super) fn change_collation(&mut self, name: &ObjectName, change: impl FnOnce(&mut Collation)) -> Result<()> {
+        let (_, short) = parts(name)?;
+        let found = self.collation_named(name).ok().and_then(|oid| self.catalog.collations.get(&oid).cloned());
+        let mut changed = Collation::clone(&*found.ok_or_else(|| collation::missing(&short))?);
+        change(&mut changed);
+        let is_taken = |known: &Arc<Collation>| {
+            known.oid != changed.oid && known.schema == changed.schema && known.name == changed.name
         };
-        let mut users = Vec::new();
-        for relation in self.catalog.relations.values() {
-            let RelationKind::Table(table) = &relation.kind else { continue };
-            for (at, column) in table.columns.iter().enumerate() {
-                if !column.dropped && column.collation == found {
-                    users.push((relation.oid, at, format!("column {} of table {}", column.name, relation.name)));
-                }
-            }
+        if self.catalog.collations.values().any(is_taken) {
+            let schema = self.catalog.schemas.get(&changed.schema).map_or("", |schema| &*schema.name);
+            let message = format!("collation \"{}\" already exists in schema \"{schema}\"", changed.name);
+            return Err(SqlError::new(SqlState::DUPLICATE_OBJECT, message));
         }
-        let shown: Vec<String> = users.iter().map(|(_, _, shown)| shown.clone()).collect();
-        if !cascade && !users.is_empty() {
-            return Err(dependents(&format!("collation {short}"), &shown));
-        }
-        self.notice_cascade(&shown);
-        self.drop_columns(users.iter().map(|(table, at, _)| (*table, *at)))?;
         self.change_catalog(|catalog| {
-            catalog.collations.remove(&found);
+            catalog.collations.insert(changed.oid, Arc::new(changed));
             Ok(())
         })
     }

@@ -5,10 +5,11 @@
 //! are the rules of PostgreSQL's `dependency.c`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::catalog::{
-    Catalog, Dependency, FIRST_USER_OID, Generation, Index, IndexKeyKind, Oid, PUBLIC, RelationKind, Returns, Table,
-    UserFunction, UserType, UserTypeKind,
+    Catalog, Dependency, FIRST_USER_OID, Generation, Index, IndexKeyKind, Oid, PUBLIC, Relation, RelationKind, Returns,
+    Table, UserFunction, UserType, UserTypeKind,
 };
 use crate::functions::extension;
 use crate::types::{Type, kind};
@@ -44,6 +45,8 @@ pub(crate) enum Object {
     Extension(Oid),
     /// A function or operator of an extension.
     Member(Oid),
+    /// A collation.
+    Collation(Oid),
 }
 
 impl Object {
@@ -55,7 +58,8 @@ impl Object {
             | Object::Type(oid)
             | Object::Function(oid)
             | Object::Extension(oid)
-            | Object::Member(oid) => (oid, 0, 0),
+            | Object::Member(oid)
+            | Object::Collation(oid) => (oid, 0, 0),
             Object::Column(oid, at) | Object::Field(oid, at) => (oid, 0, at + 1),
             Object::Default(oid, at) => (oid, 1, at),
             Object::IndexConstraint(oid) => (oid, 1, 0),
@@ -92,12 +96,19 @@ pub(crate) struct Edges {
     pub(crate) needs: BTreeMap<Object, Vec<(Object, Need)>>,
     /// What needs an object.
     needed_by: BTreeMap<Object, Vec<(Object, Need)>>,
+    /// The tables by their row types.
+    row_types: BTreeMap<Oid, Oid>,
 }
 
 impl Edges {
     /// The edges between the objects of a catalog.
     pub(crate) fn of(catalog: &Catalog) -> Edges {
-        let mut edges = Edges::default();
+        let row_type = |relation: &Arc<Relation>| match &relation.kind {
+            RelationKind::Table(table) => Some((table.row_type.0, relation.oid)),
+            _ => None,
+        };
+        let row_types = catalog.relations.values().filter_map(row_type).collect();
+        let mut edges = Edges { row_types, ..Edges::default() };
         for relation in catalog.relations.values() {
             let own = Object::Relation(relation.oid);
             if !matches!(relation.kind, RelationKind::Index(_)) {
@@ -196,8 +207,21 @@ impl Edges {
                 Dependency::Function(oid) => self.put(from, Object::Function(oid), Need::Normal),
                 Dependency::Type(oid) => self.ty(from, Type(oid), catalog),
                 Dependency::Member(oid) => self.put(from, Object::Member(oid), Need::Normal),
+                Dependency::Field(ty, at) => self.put(from, self.field(ty, at, catalog), Need::Normal),
+                Dependency::Collation(oid) => self.put(from, Object::Collation(oid), Need::Normal),
+                Dependency::PrimaryKey(index) => self.put(from, Object::IndexConstraint(index), Need::Normal),
             }
         }
+    }
+
+    /// A field of a composite type; that of a table's rows is the column.
+    fn field(&self, ty: Oid, at: usize, catalog: &Catalog) -> Object {
+        let of_table = self.row_types.get(&ty).and_then(|table| {
+            let columns = &catalog.table(*table)?.columns;
+            let position = (0..columns.len()).filter(|position| !columns[*position].dropped).nth(at)?;
+            Some(Object::Column(*table, position))
+        });
+        of_table.unwrap_or(Object::Field(ty, at))
     }
 
     /// A type that a user made; of an array, the type of its elements.
@@ -212,6 +236,9 @@ impl Edges {
         self.put(Object::Type(table.row_type.0), Object::Relation(oid), Need::Internal);
         for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| !column.dropped) {
             self.ty(Object::Column(oid, at), column.typed.ty, catalog);
+            if catalog.collations.contains_key(&column.collation) {
+                self.put(Object::Column(oid, at), Object::Collation(column.collation), Need::Normal);
+            }
             if let Some(default) = &column.default {
                 let from = Object::Default(oid, at);
                 let generated = column.generation == Generation::Stored;
@@ -274,11 +301,7 @@ impl Edges {
 
     fn user_type(&mut self, user: &UserType, catalog: &Catalog) {
         let own = Object::Type(user.ty.0);
-        let of_table = catalog.relations.values().any(|relation| match &relation.kind {
-            RelationKind::Table(table) => table.row_type == user.ty,
-            _ => false,
-        });
-        if of_table {
+        if self.row_types.contains_key(&user.ty.0) {
             return;
         }
         self.in_schema(own, user.schema);

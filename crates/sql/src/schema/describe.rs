@@ -73,6 +73,10 @@ impl Editor<'_, '_> {
                 };
                 format!("constraint {name}")
             }
+            Object::Collation(oid) => {
+                let collation = self.catalog.collations.get(&oid);
+                format!("collation {}", collation.map_or_else(String::new, |known| quote::identifier(&known.name)))
+            }
             Object::Function(oid) => self.function_described(oid),
             Object::Extension(oid) => {
                 let name = self.catalog.extensions.get(&oid).map_or("", |installed| &*installed.name);

@@ -48,10 +48,7 @@ impl Editor<'_, '_> {
                     self.function_to_drop(object, if_exists, name)?
                 }
                 ObjectKind::Trigger => self.trigger_to_drop(if_exists, name)?,
-                ObjectKind::Collation => {
-                    self.drop_collation(if_exists, &name.name, cascade)?;
-                    None
-                }
+                ObjectKind::Collation => self.collation_to_drop(if_exists, &name.name)?,
                 ObjectKind::Extension => self.extension_to_drop(if_exists, &name.name)?,
                 ObjectKind::Role | ObjectKind::Policy => None,
                 other => return Err(SqlError::unsupported(format!("DROP {}", kind_words(other)))),
@@ -75,25 +72,9 @@ impl Editor<'_, '_> {
         objects.iter().for_each(|object| search.find(*object, None));
         let targets = search.targets;
         self.report(objects, &targets, cascade)?;
-        targets.into_iter().try_for_each(|target| self.remove(target.object))
-    }
-
-    /// Drops columns with all that depends on them; the caller has said what goes.
-    pub(super) fn drop_columns(&mut self, columns: impl IntoIterator<Item = (Oid, usize)>) -> Result<()> {
-        let objects: Vec<Object> = columns.into_iter().map(|(table, at)| Object::Column(table, at)).collect();
-        let edges = Edges::of(&self.catalog);
-        let mut search = Search { edges: &edges, named: &objects, targets: Vec::new(), path: Vec::new() };
-        objects.iter().for_each(|object| search.find(*object, None));
-        search.targets.into_iter().try_for_each(|target| self.remove(target.object))
-    }
-
-    pub(super) fn notice_cascade(&mut self, also: &[String]) {
-        let message = match also {
-            [] => return,
-            [only] => format!("drop cascades to {only}"),
-            several => format!("drop cascades to {} other objects", several.len()),
-        };
-        self.session.notice("NOTICE", SqlState::SUCCESSFUL_COMPLETION, message);
+        let mut going: Vec<Object> = targets.into_iter().map(|target| target.object).collect();
+        last_fields_first(&mut going);
+        going.into_iter().try_for_each(|object| self.remove(object))
     }
 
     /// Says what goes too, or that it is in the way.
@@ -193,6 +174,11 @@ impl Editor<'_, '_> {
             }),
             Object::Extension(oid) => self.change_catalog(|catalog| {
                 catalog.extensions.remove(&oid);
+                catalog.comments.retain(|(_, object, _), _| *object != oid);
+                Ok(())
+            }),
+            Object::Collation(oid) => self.change_catalog(|catalog| {
+                catalog.collations.remove(&oid);
                 catalog.comments.retain(|(_, object, _), _| *object != oid);
                 Ok(())
             }),
@@ -338,20 +324,6 @@ impl Editor<'_, '_> {
         self.make_row_type(oid)
     }
 
-    fn remove_field(&mut self, oid: Oid, at: usize) -> Result<()> {
-        if !self.catalog.types.contains_key(&oid) {
-            return Ok(());
-        }
-        self.change_type(oid, |kind| {
-            if let UserTypeKind::Composite(fields) = kind
-                && at < fields.len()
-            {
-                fields.remove(at);
-            }
-            Ok(())
-        })
-    }
-
     /// Drops the index of a PRIMARY KEY or UNIQUE constraint.
     fn remove_index_constraint(&mut self, index: Oid) -> Result<()> {
         let Some(RelationKind::Index(made)) = self.catalog.relation(index).map(|relation| &relation.kind) else {
@@ -398,15 +370,6 @@ impl Editor<'_, '_> {
     }
 }
 
-/// Something stands in the way of a DROP.
-pub(super) fn dependents(what: &str, dependents: &[String]) -> SqlError {
-    let message = format!("cannot drop {what} because other objects depend on it");
-    let lines: Vec<String> = dependents.iter().map(|dependent| format!("{dependent} depends on {what}")).collect();
-    SqlError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message)
-        .detail(lines.join("\n"))
-        .hint("Use DROP ... CASCADE to drop the dependent objects too.")
-}
-
 /// Follows the edges of dependencies: what depends on an object comes before it.
 struct Search<'e> {
     edges: &'e Edges,
@@ -447,6 +410,14 @@ impl Search<'_> {
         let because = found.map_or(object, |(because, _)| because);
         self.targets.push(Target { object, named: self.named.contains(&object), silent, because });
     }
+}
+
+/// Fields of composite types go from the last one on, so that the positions of those before them stay.
+fn last_fields_first(objects: &mut [Object]) {
+    let is_field = |object: &Object| matches!(object, Object::Field(..));
+    let mut fields: Vec<Object> = objects.iter().copied().filter(is_field).collect();
+    fields.sort();
+    objects.iter_mut().filter(|object| is_field(object)).for_each(|object| *object = fields.pop().unwrap_or(*object));
 }
 
 /// Changes a table of a catalog, if it is there.

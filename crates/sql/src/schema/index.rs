@@ -6,6 +6,7 @@ use crate::parse::ast;
 
 use crate::catalog::{Index, IndexKey, IndexKeyKind, Oid, Relation, RelationKind, StoredExpr};
 use crate::error::{Result, SqlError, SqlState};
+use crate::ir::Expr;
 use crate::parse::ddl::{CreateIndex, IndexElement};
 use crate::schema::Editor;
 use crate::schema::names::{self, fold};
@@ -55,6 +56,7 @@ impl Editor<'_, '_> {
         let predicate = match &create.predicate {
             Some(predicate) => {
                 let bound = self.bind_row_expression(predicate, &relation)?;
+                self.must_be_immutable(&bound, "index predicate")?;
                 Some(Arc::new(StoredExpr::new(bound, &[relation.oid])))
             }
             None => None,
@@ -108,12 +110,22 @@ impl Editor<'_, '_> {
             return Ok((key(IndexKeyKind::Column(position)), name.to_string()));
         }
         let bound = self.bind_row_expression(&element.expr, relation)?;
+        self.must_be_immutable(&bound, "index expression")?;
         let part = match unnested(&element.expr) {
             ast::Expr::Function(function) => function.name.0.last().map_or_else(String::new, ToString::to_string),
             _ => "expr".to_owned(),
         };
         let stored = StoredExpr::new(bound, &[relation.oid]);
         Ok((key(IndexKeyKind::Expr(Arc::new(stored))), part.to_lowercase()))
+    }
+
+    /// An index keeps what an expression came to: it has to come to the same at any time.
+    fn must_be_immutable(&self, expr: &Expr, place: &str) -> Result<()> {
+        if !expr.is_mutable(&self.catalog) {
+            return Ok(());
+        }
+        let message = format!("functions in {place} must be marked IMMUTABLE");
+        Err(SqlError::new(SqlState::INVALID_OBJECT_DEFINITION, message))
     }
 
     /// Changes an index in the transaction's catalog.

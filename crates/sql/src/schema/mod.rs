@@ -13,6 +13,7 @@ mod alter;
 mod collation;
 mod column;
 mod comment;
+mod composite;
 mod constraint;
 pub(crate) mod depends;
 mod describe;
@@ -102,6 +103,7 @@ pub(crate) fn run(world: &mut World<'_>, text: &Arc<str>, ddl: &Ddl) -> Result<S
         Ddl::AddEnumValue { name, if_not_exists, value, neighbour } => {
             editor.add_enum_value(name, *if_not_exists, value, neighbour.as_ref())?;
         }
+        Ddl::AlterComposite { name, actions } => editor.alter_composite(name, actions)?,
         Ddl::RenameEnumValue { name, from, to } => editor.rename_enum_value(name, from, to)?,
         Ddl::AlterDomain { name, action } => editor.alter_domain(name, action)?,
         Ddl::AlterFunction { object, name, options } => editor.alter_function(*object, name, options)?,
@@ -205,7 +207,7 @@ fn tag_of(ddl: &Ddl) -> &'static str {
         }
         Ddl::Rename(rename) => words("ALTER", rename.object),
         Ddl::AlterSequence { .. } => "ALTER SEQUENCE",
-        Ddl::AddEnumValue { .. } | Ddl::RenameEnumValue { .. } => "ALTER TYPE",
+        Ddl::AddEnumValue { .. } | Ddl::RenameEnumValue { .. } | Ddl::AlterComposite { .. } => "ALTER TYPE",
         Ddl::AlterDomain { .. } => "ALTER DOMAIN",
         Ddl::AlterFunction { object, .. } => words("ALTER", *object),
         Ddl::Drop { object, .. } => words("DROP", *object),

@@ -39,6 +39,18 @@ impl Editor<'_, '_> {
                     Ok(())
                 })
             }
+            ObjectKind::Type if !matches!(rename.what, RenameWhat::Object) => {
+                let RenameWhat::Column(attribute) = &rename.what else {
+                    return Err(SqlError::unsupported("a constraint of a type"));
+                };
+                self.rename_attribute(&rename.name.name, attribute, &rename.to)
+            }
+            ObjectKind::Domain if !matches!(rename.what, RenameWhat::Object) => {
+                let RenameWhat::Constraint(constraint) = &rename.what else {
+                    return Err(SqlError::unsupported("a column of a domain"));
+                };
+                self.rename_domain_check(&rename.name.name, constraint, &rename.to)
+            }
             ObjectKind::Type | ObjectKind::Domain => {
                 let found = self.type_named(&rename.name.name)?;
                 self.change_catalog(|catalog| {
@@ -67,6 +79,9 @@ impl Editor<'_, '_> {
                         SqlError::new(SqlState::UNDEFINED_OBJECT, format!("trigger \"{name}\" does not exist"))
                     })
                 })
+            }
+            ObjectKind::Collation => {
+                self.change_collation(&rename.name.name, |collation| collation.name = rename.to.as_str().into())
             }
             _ => Err(SqlError::unsupported("this RENAME")),
         }
@@ -213,6 +228,7 @@ impl Editor<'_, '_> {
                     Ok(())
                 })
             }
+            ObjectKind::Collation => self.change_collation(&name.name, |collation| collation.schema = schema),
             _ => Err(SqlError::unsupported("this SET SCHEMA")),
         }
     }

@@ -96,6 +96,10 @@ impl Editor<'_, '_> {
         for (at, how) in generated {
             let column = &columns[at];
             let bound = self.bind_row_value(&how, &relation, column.typed, &column.name)?;
+            if bound.is_mutable(&self.catalog) {
+                let message = "generation expression is not immutable";
+                return Err(SqlError::new(SqlState::INVALID_OBJECT_DEFINITION, message));
+            }
             let stored = crate::catalog::StoredExpr::new(bound, &[oid]);
             self.change_table(oid, |table| {
                 table.columns[at].default = Some(Arc::new(stored));
@@ -144,6 +148,10 @@ impl Editor<'_, '_> {
         let columns = table.columns.iter().filter(|column| !column.dropped);
         let fields: Vec<(Arc<str>, Typed)> = columns.map(|column| (column.name.clone(), column.typed)).collect();
         let known = self.catalog.types.get(&table.row_type.0).map(|known| known.array);
+        if known.is_some() {
+            let row_type = table.row_type.0;
+            self.set_attributes(row_type, fields.clone())?;
+        }
         let array = known.unwrap_or_else(|| Type(self.db.new_oid()));
         let made = UserType {
             ty: table.row_type,

@@ -182,6 +182,27 @@ impl Editor<'_, '_> {
         Ok(Check { oid: self.db.new_oid(), name, condition: Arc::new(stored), validated: true })
     }
 
+    pub(super) fn rename_domain_check(&mut self, name: &ObjectName, constraint: &str, to: &str) -> Result<()> {
+        let found = self.type_named(name)?;
+        let domain = self.catalog.types[&found].name.clone();
+        self.change_type(found, |kind| {
+            let UserTypeKind::Domain { checks, .. } = kind else {
+                let message = format!("\"{domain}\" is not a domain");
+                return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message));
+            };
+            let at = checks.iter().position(|check| *check.name == *constraint).ok_or_else(|| {
+                let message = format!("constraint \"{constraint}\" for domain {domain} does not exist");
+                SqlError::new(SqlState::UNDEFINED_OBJECT, message)
+            })?;
+            if checks.iter().any(|check| *check.name == *to) {
+                let message = format!("constraint \"{to}\" for domain {domain} already exists");
+                return Err(SqlError::new(SqlState::DUPLICATE_OBJECT, message));
+            }
+            checks[at].name = to.into();
+            Ok(())
+        })
+    }
+
     pub(super) fn alter_domain(&mut self, name: &ObjectName, action: &DomainAction) -> Result<()> {
         let found = self.type_named(name)?;
         let user = self.catalog.types[&found].clone();

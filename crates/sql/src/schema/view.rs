@@ -72,6 +72,14 @@ impl Editor<'_, '_> {
                 return Err(SqlError::new(SqlState::INVALID_TABLE_DEFINITION, message));
             }
         }
+        // Those bodies are bound to the table behind the view.
+        let is_changed = self.catalog.functions.values().any(|function| {
+            let mut body = function.atomic.iter().flat_map(|body| body.iter());
+            body.any(|statement| crate::ir::stored::changes_through(statement, relation.oid))
+        });
+        if is_changed {
+            return Err(SqlError::unsupported("replacing a view that a body in SQL changes"));
+        }
         Ok(relation.oid)
     }
 

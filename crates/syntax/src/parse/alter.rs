@@ -1,11 +1,12 @@
 //! ALTER, DROP, COMMENT, TRUNCATE, REFRESH, and what is accepted without doing anything.
 
-use crate::parse::ast::{Ident, ObjectName};
+use crate::parse::ast::{DataType, Ident, ObjectName};
 
 use crate::error::{Result, SqlError};
 use crate::parse::cursor::Cursor;
 use crate::parse::ddl::{
-    Ddl, DomainAction, ObjectKind, ObjectRef, Rename, RenameWhat, SequenceOption, TableAction, WhichTriggers,
+    AttributeAction, Ddl, DomainAction, ObjectKind, ObjectRef, Rename, RenameWhat, SequenceOption, TableAction,
+    WhichTriggers,
 };
 use crate::parse::keywords::Keyword as K;
 use crate::parse::statement::Statement;
@@ -351,9 +352,49 @@ impl Cursor<'_> {
             return Ok(Ddl::AddEnumValue { name, if_not_exists, value, neighbour });
         }
         match self.keyword() {
-            K::Add | K::Drop | K::Alter | K::Set => Err(SqlError::unsupported("ALTER TYPE of a composite type")),
+            K::Add | K::Drop | K::Alter => {
+                Ok(Ddl::AlterComposite { name, actions: self.list(Self::attribute_action)? })
+            }
+            K::Set => Err(SqlError::unsupported("ALTER TYPE … SET")),
             _ => Err(self.unexpected()),
         }
+    }
+
+    fn attribute_action(&mut self) -> Result<AttributeAction> {
+        let action = match self.keyword() {
+            K::Add => {
+                self.take();
+                self.expect_word(K::Attribute)?;
+                let name = self.ident()?;
+                AttributeAction::Add { name, data_type: self.attribute_type()? }
+            }
+            K::Drop => {
+                self.take();
+                self.expect_word(K::Attribute)?;
+                let if_exists = self.if_exists();
+                let name = self.ident()?;
+                return Ok(AttributeAction::Drop { name, if_exists, cascade: self.cascade() });
+            }
+            K::Alter => {
+                self.take();
+                self.expect_word(K::Attribute)?;
+                let name = self.ident()?;
+                let _ = self.accept_words(&[K::Set, K::Data]);
+                self.expect_word(K::Type)?;
+                AttributeAction::Type { name, data_type: self.attribute_type()? }
+            }
+            _ => return Err(self.unexpected()),
+        };
+        self.cascade();
+        Ok(action)
+    }
+
+    fn attribute_type(&mut self) -> Result<DataType> {
+        let data_type = self.data_type()?;
+        if self.accept_word(K::Collate) {
+            self.any_name()?;
+        }
+        Ok(data_type)
     }
 
     fn domain_action(&mut self) -> Result<DomainAction> {

@@ -104,6 +104,13 @@ pub enum Ddl {
         /// BEFORE (true) or AFTER (false) this one; the last if not said.
         neighbour: Option<(bool, String)>,
     },
+    /// ALTER TYPE … ADD, DROP, ALTER ATTRIBUTE
+    AlterComposite {
+        /// The composite type.
+        name: ObjectName,
+        /// What is done, in order.
+        actions: Vec<AttributeAction>,
+    },
     /// ALTER TYPE … RENAME VALUE
     RenameEnumValue {
         /// The enum.
@@ -604,6 +611,34 @@ pub struct CreateDomain {
     pub collation: Option<ObjectName>,
     /// Its constraints: NOT NULL, NULL, DEFAULT, CHECK.
     pub constraints: Vec<ColumnConstraint>,
+}
+
+/// What ALTER TYPE does to an attribute of a composite type.
+#[derive(Clone, PartialEq, Debug)]
+pub enum AttributeAction {
+    /// ADD ATTRIBUTE
+    Add {
+        /// Its name.
+        name: Ident,
+        /// Its type.
+        data_type: DataType,
+    },
+    /// DROP ATTRIBUTE
+    Drop {
+        /// Its name.
+        name: Ident,
+        /// IF EXISTS
+        if_exists: bool,
+        /// CASCADE
+        cascade: bool,
+    },
+    /// ALTER ATTRIBUTE … TYPE
+    Type {
+        /// Its name.
+        name: Ident,
+        /// Its new type.
+        data_type: DataType,
+    },
 }
 
 /// What ALTER DOMAIN does.

@@ -70,6 +70,68 @@ pub fn listed(from: Type, to: Type) -> Option<CastContext> {
     })
 }
 
+/// Whether the function that converts is STABLE rather than IMMUTABLE: what it does depends on settings or on the catalog.
+/// A conversion that has no function goes by the text form of the one type and the input function of the other.
+pub fn is_stable(from: Type, to: Type, catalog: &dyn Definitions) -> bool {
+    let (from, to) = (kind::base(from.into(), catalog).ty, kind::base(to.into(), catalog).ty);
+    if from == to || from == Type::UNKNOWN {
+        return false;
+    }
+    if let (Some(from), Some(to)) = (kind::element(from, catalog), kind::element(to, catalog)) {
+        return is_stable(from, to, catalog);
+    }
+    if is_row(from, catalog) && is_row(to, catalog) {
+        return false;
+    }
+    let is_text = |ty| matches!(ty, Type::TEXT | Type::VARCHAR | Type::BPCHAR);
+    match (from, to) {
+        (Type::TIMESTAMPTZ, Type::DATE | Type::TIME | Type::TIMETZ | Type::TIMESTAMP)
+        | (Type::DATE | Type::TIMESTAMP, Type::TIMESTAMPTZ)
+        | (Type::TIME, Type::TIMETZ)
+        | (Type::MONEY, Type::NUMERIC)
+        | (Type::INT4 | Type::INT8 | Type::NUMERIC, Type::MONEY) => true,
+        (from, Type::REGCLASS) if is_text(from) => true,
+        _ if listed(from, to).is_some() => false,
+        _ => has_stable_form(from, TextForm::Output, catalog) || has_stable_form(to, TextForm::Input, catalog),
+    }
+}
+
+/// Whether a function converts, rather than the text form, or nothing because both are kept alike.
+pub fn has_function(from: Type, to: Type, catalog: &dyn Definitions) -> bool {
+    let (from, to) = (kind::base(from.into(), catalog).ty, kind::base(to.into(), catalog).ty);
+    let is_text = |ty| matches!(ty, Type::TEXT | Type::VARCHAR);
+    let is_number = |ty| matches!(ty, Type::OID | Type::REGCLASS | Type::REGPROC | Type::REGTYPE | Type::INT4);
+    let is_alike = is_text(from) && is_text(to) || is_number(from) && is_number(to);
+    from != to && !is_alike && listed(from, to).is_some()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TextForm {
+    Input,
+    Output,
+}
+
+/// Whether a type's input or output function is STABLE.
+fn has_stable_form(ty: Type, form: TextForm, catalog: &dyn Definitions) -> bool {
+    match ty {
+        Type::TIME | Type::TIMETZ => form == TextForm::Input,
+        Type::DATE
+        | Type::INTERVAL
+        | Type::MONEY
+        | Type::RECORD
+        | Type::TIMESTAMP
+        | Type::TIMESTAMPTZ
+        | Type::REGCLASS
+        | Type::REGCOLLATION
+        | Type::REGNAMESPACE
+        | Type::REGPROC
+        | Type::REGPROCEDURE
+        | Type::REGROLE
+        | Type::REGTYPE => true,
+        _ => kind::element(ty, catalog).is_some() || kind::is_enum(ty, catalog) || is_row(ty, catalog),
+    }
+}
+
 /// The casts of extensions.
 fn of_extension(from: Type, to: Type) -> Option<CastContext> {
     match (from, to) {

@@ -17,6 +17,6 @@ impl Binder<'_> {
         let input = self.filtered(plan, delete.selection.as_ref());
         let returning = self.returning(delete.returning.as_ref());
         self.frames.pop();
-        Ok(Delete { table: target.oid(), input: input?, returning: returning? })
+        Ok(Delete { table: target.oid(), input: input?, returning: returning?, through: self.view_target() })
     }
 }

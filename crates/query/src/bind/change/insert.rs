@@ -50,7 +50,8 @@ impl<'a> Binder<'a> {
         self.frames.pop();
         let (table, columns) = (target.oid(), given.columns);
         let checks = self.row_checks();
-        Ok(Insert { table, columns, source, defaults, on_conflict, returning: returning?, checks })
+        let through = self.view_target();
+        Ok(Insert { table, columns, source, defaults, on_conflict, returning: returning?, checks, through })
     }
 
     /// The columns that are named, or all.

@@ -24,7 +24,8 @@ impl<'a> Binder<'a> {
         let assignments = self.assignments(&update.assignments, target)?;
         let input = self.filtered(plan, update.selection.as_ref())?;
         let returning = self.returning(update.returning.as_ref())?;
-        Ok(Update { table: target.oid(), input, assignments, returning, checks: self.row_checks() })
+        let (checks, through) = (self.row_checks(), self.view_target());
+        Ok(Update { table: target.oid(), input, assignments, returning, checks, through })
     }
 
     /// The tuples for which a WHERE is true.

@@ -13,7 +13,7 @@ use crate::bind::scope::{Columns, Item, ItemColumn};
 use crate::catalog::{CheckOption, Oid, Relation, RelationKind, View};
 use crate::error::{Result, SqlError, SqlState};
 use crate::ir::walk::{Descend, edit};
-use crate::ir::{ColumnRef, Expr, ExprKind, Plan, RowCheck, Stored, current};
+use crate::ir::{ColumnRef, Expr, ExprKind, Plan, RowCheck, Stored, ViewTarget, current};
 use crate::types::Type;
 
 /// A view that stands for a table.
@@ -22,6 +22,8 @@ pub(in crate::bind) struct Through {
     /// The view.
     pub(super) name: Arc<str>,
     schema: Oid,
+    /// It, and the views below it that lead to the table.
+    views: Vec<Oid>,
     /// The table.
     table: Oid,
     /// The view's columns over the table's row, which is in slot 0.
@@ -93,6 +95,8 @@ impl<'a> Binder<'a> {
         let own =
             conditions.iter().map(|condition| RowCheck { view: relation.name.clone(), condition: condition.clone() });
         let own: Vec<RowCheck> = own.collect();
+        let mut views = vec![relation.oid];
+        views.extend(below.iter().flat_map(|below| &below.views));
         let (table, all_below, checks_below, conditions_below) = match below {
             Some(below) => (below.table, below.all, below.checks, below.conditions),
             None => (base.oid, Vec::new(), Vec::new(), Vec::new()),
@@ -105,6 +109,7 @@ impl<'a> Binder<'a> {
         Ok(Through {
             name: relation.name.clone(),
             schema: relation.schema,
+            views,
             table,
             columns,
             conditions: conditions_below.into_iter().chain(conditions).collect(),
@@ -148,6 +153,13 @@ impl<'a> Binder<'a> {
     pub(super) fn shown(&self, scan: Plan) -> Plan {
         let conditions = self.through.iter().flat_map(|through| &through.conditions);
         conditions.fold(scan, |input, condition| Plan::Filter { input: Box::new(input), condition: condition.clone() })
+    }
+
+    /// The view that the statement names, if it names one.
+    pub(super) fn view_target(&self) -> Option<ViewTarget> {
+        let through = self.through.as_ref()?;
+        let columns = through.columns.iter().map(|(name, _)| through.column(name)?.ok());
+        Some(ViewTarget { views: through.views.clone(), columns: columns.collect() })
     }
 
     /// What new rows have to be.

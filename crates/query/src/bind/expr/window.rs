@@ -50,6 +50,16 @@ impl Binder<'_> {
         let args = self.arguments(&resolved, args)?;
         let over = call.over.expect("the caller saw OVER");
         let window = self.over(over)?;
+        let written = match over {
+            WindowType::NamedWindow(named) => {
+                let named = name(named);
+                let windows = &self.frame().block.named_windows;
+                // A window that builds on another one is shown as what it comes to.
+                let is_plain = windows.iter().any(|(known, spec)| *known == named && spec.window_name.is_none());
+                is_plain.then_some(named)
+            }
+            WindowType::WindowSpec(_) => None,
+        };
         let frame = window.frame.unwrap_or(Frame {
             mode: FrameMode::Range,
             start: FrameBound::UnboundedPreceding,
@@ -59,7 +69,7 @@ impl Binder<'_> {
         let typed = resolved.returns.into();
         let (partition, order) = (window.partition, window.order);
         let windows = &mut self.frame().block.windows;
-        windows.push(WindowCall { function, args, filter, partition, order, frame, typed });
+        windows.push(WindowCall { function, args, filter, partition, order, frame, name: written, typed });
         let column = windows.len() - 1;
         Ok(Expr { kind: ExprKind::Column(ColumnRef { up: 0, slot: WINDOWS, column }), typed })
     }

@@ -109,7 +109,7 @@ pub(super) fn any(arg: Expr, plan: Plan, correlated: bool) -> Expr {
 
 pub(super) fn cte(number: usize, plan: Plan, recursive: Option<(Plan, bool)>) -> Arc<Cte> {
     let recursive = recursive.map(|(plan, distinct)| (query(plan, 1, false), distinct));
-    Arc::new(Cte { number, name: "c".into(), query: query(plan, 1, false), recursive })
+    Arc::new(Cte { number, name: "c".into(), query: query(plan, 1, false), recursive, written: Default::default() })
 }
 
 pub(super) fn with(ctes: Vec<Arc<Cte>>, input: Plan) -> Plan {

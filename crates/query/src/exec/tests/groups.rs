@@ -17,7 +17,7 @@ fn call(function: &'static Function, args: Vec<Expr>) -> AggregateCall {
 
 fn grouped(input: &[&[i64]], keys: Vec<Expr>, sets: Vec<Vec<usize>>, calls: Vec<AggregateCall>) -> String {
     let grouping = if sets.len() > 1 { vec![(0..keys.len()).collect()] } else { Vec::new() };
-    let plan = Aggregate { input: values(input), keys, sets, calls, grouping };
+    let plan = Aggregate { input: values(input), keys, sets, calls, grouping, primary_keys: Vec::new() };
     rows(&mut Fake::default(), Plan::Aggregate(Box::new(plan)))
 }
 

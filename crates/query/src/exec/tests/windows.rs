@@ -20,7 +20,7 @@ fn frame(mode: FrameMode, start: FrameBound, end: FrameBound) -> Frame {
 /// A call over the first column, ordered by it.
 fn call(function: &'static Function, args: Vec<Expr>, frame: Frame) -> WindowCall {
     let (partition, order) = (Vec::new(), vec![key(col(0, 0))]);
-    WindowCall { function, args, filter: None, partition, order, frame, typed: function.returns.into() }
+    WindowCall { function, args, filter: None, partition, order, frame, name: None, typed: function.returns.into() }
 }
 
 /// The column of values of a call.
