@@ -204,14 +204,17 @@ impl World<'_> {
     /// The row that stands in the way was seen, and the cells that decide that it does: at its newest version, or the
     /// transaction cannot go on.
     fn must_be_visible(&mut self, row: RowRef, decides: &[u32]) -> Result<()> {
+        // PostgreSQL looks whether the snapshot has this very version. That is no read of the transaction: a serializable one
+        // that did nothing may be followed by another that takes the row away, though it had to come first.
+        if self.looks_from_exact_snapshot() {
+            let cells = self.keys_of(row)?;
+            return if self.have_changed(&cells)? { Err(concurrent_update()) } else { Ok(()) };
+        }
         let seen = self.see_newest(row.key)?;
         for &key in decides {
             self.see_newest(key)?;
         }
-        // PostgreSQL looks for this very version in the snapshot.
-        let cells = self.keys_of(row)?;
-        let changed = self.looks_from_exact_snapshot() && self.have_changed(&cells)?;
-        if changed || seen.is_none() && self.level().has_one_snapshot() {
+        if seen.is_none() && self.level().has_one_snapshot() {
             return Err(concurrent_update());
         }
         Ok(())

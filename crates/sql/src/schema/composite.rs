@@ -14,9 +14,9 @@ use crate::ir::walk::{Descend, edit};
 use crate::ir::{Expr, ExprKind};
 use crate::parse::ast::{Ident, ObjectName};
 use crate::parse::ddl::AttributeAction;
+use crate::schema::Editor;
 use crate::schema::depends::Object;
 use crate::schema::names::fold;
-use crate::storage::World;
 use crate::storage::locks::TableMode;
 use crate::types::{ArrayValue, Datum, RecordShape, Type, Typed, kind};
 
@@ -30,7 +30,7 @@ struct Refit {
     from: Vec<Option<usize>>,
 }
 
-impl World<'_> {
+impl Editor<'_, '_> {
     pub(super) fn alter_composite(&mut self, name: &ObjectName, actions: &[AttributeAction]) -> Result<()> {
         let oid = self.type_named(name)?;
         for action in actions {

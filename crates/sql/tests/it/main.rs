@@ -6,6 +6,7 @@ mod apps_at_levels;
 mod as_postgres;
 mod bodies_and_levels;
 mod constraints;
+mod executed_truths;
 mod explain;
 mod explore;
 mod expressions;

@@ -80,13 +80,13 @@ const FOLLOWERS: &str = "
       SELECT count(*) FILTER (WHERE kind = 'follows') = count(*) FILTER (WHERE kind = 'followed') FROM link $$;
     COMMENT ON FUNCTION both_ways IS '@invariant';";
 
-/// The row that is in the way of ON CONFLICT DO NOTHING is not locked: it can be deleted before the transaction commits.
+/// The row that is in the way of ON CONFLICT DO NOTHING is not locked: it can be deleted before the transaction commits. At
+/// SERIALIZABLE, too: PostgreSQL looks at that row without a snapshot, which is no read for it.
 #[test]
 fn on_conflict_do_nothing_does_not_hold_the_key() {
-    for isolation in [ReadCommitted, RepeatableRead] {
+    for isolation in [ReadCommitted, RepeatableRead, Serializable] {
         assert_eq!(broken(FOLLOWERS, "a: follow(1, 2) | b: leave(1, 2)", isolation), ["both_ways()"]);
     }
-    assert!(broken(FOLLOWERS, "a: follow(1, 2) | b: leave(1, 2)", Serializable).is_empty());
 }
 
 const STOCK: &str = "
