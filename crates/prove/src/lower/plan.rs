@@ -426,17 +426,17 @@ impl Lowering<'_> {
     }
 
     /// Whether a statement gives a row.
-    pub(super) fn gives_row(&self, plan: &Plan, slots: &[Slot]) -> Value {
+    pub(super) fn gives_row(&self, plan: &Plan) -> Value {
         match plan {
             Plan::One | Plan::Values(_) => Value::Constant("true".into()),
             Plan::Aggregate(aggregate) if aggregate.keys.is_empty() && aggregate.sets.len() <= 1 => {
                 Value::Constant("true".into())
             }
-            Plan::Project { input, .. } | Plan::Sort { input, .. } => self.gives_row(input, slots),
-            Plan::Subquery(query) => self.gives_row(&query.plan, slots),
+            Plan::Project { input, .. } | Plan::Sort { input, .. } => self.gives_row(input),
+            Plan::Subquery(query) => self.gives_row(&query.plan),
             Plan::Scan(scan) => self.last_of(scan.table),
-            Plan::Filter { input, .. } if matches!(**input, Plan::Scan(_)) => self.gives_row(input, slots),
-            Plan::Lock { input, .. } => self.gives_row(input, slots),
+            Plan::Filter { input, .. } if matches!(**input, Plan::Scan(_)) => self.gives_row(input),
+            Plan::Lock { input, .. } => self.gives_row(input),
             _ => Value::opaque("whether there is a row"),
         }
     }

@@ -73,7 +73,7 @@ impl Lowering<'_> {
                 let otherwise = vec![Step::Fail(origin.clone())];
                 self.emit(Step::If { origin, condition, then: Vec::new(), otherwise });
             }
-            StatementKind::Perform(sql) => _ = self.sql(sql, None),
+            StatementKind::Perform(sql) => self.sql(sql, None),
             StatementKind::Sql { sql, into } => self.sql(sql, into.as_ref()),
             StatementKind::Execute { command, into } => {
                 self.expression(&command.command);
@@ -208,7 +208,7 @@ impl Lowering<'_> {
         };
         let (slots, found) = self.statement_of(|lowering| {
             let slots = lowering.plan(&bound.query.plan, None, true);
-            let found = lowering.gives_row(&bound.query.plan, &slots);
+            let found = lowering.gives_row(&bound.query.plan);
             (lowering.kept(slots), found)
         });
         let found = self.once("found", found);

@@ -7,21 +7,21 @@ use skew_sql::app::App;
 use skew_sql::session::Database;
 use skew_testing::Dice;
 
-use crate::claims::{calls_of_examples, effort};
+use crate::claims::{calls_of_examples, effort, kinds};
 use crate::executions::{self, Execution, LEVELS};
-use crate::generate::{Generated, calling, dense, generate, limited, with_levels};
+use crate::generate::Generated;
 use crate::ir_oracle::{Explained, explain};
 use crate::load;
 
 /// How many executions were explained, and how many were too many possibilities.
 #[derive(Default, Debug)]
-struct Counted {
+pub struct Counted {
     explained: usize,
     unknown: usize,
 }
 
 /// Compares executions with an application.
-fn compare(
+pub fn compare(
     database: &Database,
     application: &Application,
     executions: &[Execution],
@@ -48,7 +48,7 @@ fn compare(
     Ok(())
 }
 
-fn lowered(database: &Database, app: &App) -> Application {
+pub fn lowered(database: &Database, app: &App) -> Application {
     application(database, app).expect("its procedures are there")
 }
 
@@ -78,8 +78,7 @@ fn generated(make: fn(u64) -> Generated, seeds: std::ops::Range<u64>, each: usiz
 #[test]
 fn every_random_execution_is_explained() {
     let (seeds, each) = effort();
-    let all = [generate, dense, calling, limited, with_levels];
-    let wrong: Vec<String> = all.into_iter().flat_map(|make| generated(make, seeds.clone(), each)).collect();
+    let wrong: Vec<String> = kinds().into_iter().flat_map(|make| generated(make, seeds.clone(), each)).collect();
     assert!(wrong.is_empty(), "{} applications\n{}", wrong.len(), wrong.join("\n\n"));
 }
 

@@ -12,9 +12,9 @@ use crate::executions::Execution;
 use crate::values::{number, order};
 
 /// More states than this are not followed.
-const MAX_STATES: usize = 3_000;
+const MAX_STATES: usize = 600;
 /// More steps than this are not made.
-const MAX_STEPS: usize = 300_000;
+const MAX_STEPS: usize = 40_000;
 
 /// Whether an execution is one of a program's.
 pub enum Explained {

@@ -8,8 +8,7 @@
 //! - what an access does for sure was done: the row that it finds is there, the cells that it surely writes were written,
 //!   the row that it locks was locked.
 //!
-//! [`explain`] takes this literally and looks for such a path and such values. `SKEW_RANDOM=100000` asks for that many
-//! random executions of generated applications, and `SKEW_SEEDS=17..18` for those of one application.
+//! [`explain`] takes this literally and looks for such a path and such values.
 
 use std::collections::BTreeMap;
 

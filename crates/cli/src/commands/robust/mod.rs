@@ -164,6 +164,8 @@ enum Format {
 enum Show {
     /// What every way through every program reads and writes
     Summary,
+    /// The programs in the language of analyses, with everything implicit as a step
+    Ir,
 }
 
 pub(crate) fn parse_mark(word: &str) -> Result<String, String> {
@@ -175,9 +177,15 @@ pub(crate) fn parse_mark(word: &str) -> Result<String, String> {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Ending, String> {
     let script = read_script(&arguments.file)?;
-    if arguments.show == Some(Show::Summary) {
+    if let Some(show) = arguments.show {
         let asked = Asked::of(&script, arguments)?;
-        arguments.output.write(&asked.robustness.once.print())?;
+        let shown = match show {
+            Show::Summary => asked.robustness.once.print(),
+            Show::Ir => skew_prove::lower::application(&asked.database, &asked.app)
+                .map_err(|error| failed(&script.name, &error))?
+                .print(),
+        };
+        arguments.output.write(&shown)?;
         return Ok(Ending::Holds);
     }
     let mut report = answered(&script, arguments)?;
