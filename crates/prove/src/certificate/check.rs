@@ -308,7 +308,7 @@ fn is_well_formed(summary: &Summary) -> Result<(), String> {
             let table = change.table.and_then(|table| summary.tables.get(table));
             table.map_or(0, |table| table.columns.len())
         };
-        let (given, asked) = (columns_of(&lookup.giver), columns_of(&lookup.looker));
+        let (given, asked) = (columns_of(&lookup.earlier), columns_of(&lookup.later));
         if lookup.equal.iter().any(|(one, other)| *one >= given || *other >= asked) {
             return Err(format!("{} looks up a column that is none", lookup.constraint));
         }

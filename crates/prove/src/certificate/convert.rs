@@ -52,15 +52,15 @@ fn table_of(table: &summary::facts::TableFacts, oids: &[Oid]) -> Table {
 fn lookup_of(lookup: &lookups::Lookup, oids: &[Oid]) -> Lookup {
     let change = |change: &lookups::Change| Change {
         table: oids.iter().position(|oid| *oid == change.table),
-        puts: change.moves == Moves::Puts,
+        puts: change.moves != Moves::Takes,
+        takes: change.moves != Moves::Puts,
         columns: change.columns.clone(),
     };
     Lookup {
         constraint: lookup.constraint.clone(),
-        looker: change(&lookup.looker),
-        giver: change(&lookup.giver),
+        earlier: change(&lookup.earlier),
+        later: change(&lookup.later),
         equal: lookup.equal.clone(),
-        at_commit: lookup.at_commit,
     }
 }
 
@@ -130,8 +130,8 @@ fn access_of(access: &summary::Access, oids: &[Oid]) -> Access {
             .extreme
             .filter(|extreme| extreme.first)
             .map(|extreme| First { column: extreme.column, largest: extreme.largest }),
-        looks: access.looks.iter().copied().collect(),
-        gives: access.gives.iter().copied().collect(),
+        follows: access.follows.iter().copied().collect(),
+        precedes: access.precedes.iter().copied().collect(),
     }
 }
 

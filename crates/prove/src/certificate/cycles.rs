@@ -237,9 +237,7 @@ impl<'s> Following<'s> {
             kind => kind,
         };
         let on_the_way = (chain.read_writes, chain.overwrites);
-        let lookup = step.edge.and_then(|edge| edge.lookup);
-        let at_commit = lookup.is_some_and(|lookup| self.summary.lookups[lookup].at_commit);
-        if !start.rule.allows(&Allowed { kind, out, back, on_the_way, length: chain.length, at_commit }) {
+        if !start.rule.allows(&Allowed { kind, out, back, on_the_way, length: chain.length }) {
             return false;
         }
         let mut equal = chain.equal.clone();

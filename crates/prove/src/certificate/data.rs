@@ -102,20 +102,18 @@ pub enum Writers {
     Apart,
 }
 
-/// A look of a constraint at other rows.
+/// An order of two transactions that a constraint's look at other rows asks for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lookup {
     /// The name of the constraint, or of the index.
     pub constraint: String,
-    /// The changes that make the constraint look.
-    pub looker: Change,
-    /// The changes of other transactions that such a look can rest on.
-    pub giver: Change,
-    /// The columns that have the same value: of the giver's row and of the looker's.
+    /// The change of the transaction that commits first.
+    pub earlier: Change,
+    /// The change of the transaction that commits later.
+    pub later: Change,
+    /// The columns that have the same value: of the row of the earlier change and of that of the later one.
     pub equal: Vec<(usize, usize)>,
-    /// It may be looked at when the transaction commits.
-    pub at_commit: bool,
 }
 
 /// A kind of change.
@@ -124,8 +122,10 @@ pub struct Lookup {
 pub struct Change {
     /// The table; none if it is not known.
     pub table: Option<usize>,
-    /// Whether a row with new values comes (an INSERT, an UPDATE), or one with old values goes (a DELETE, an UPDATE).
+    /// A row with new values comes: an INSERT, an UPDATE.
     pub puts: bool,
+    /// A row with old values goes: a DELETE, an UPDATE.
+    pub takes: bool,
     /// The columns whose update is such a change; null: any column.
     pub columns: Option<Vec<usize>>,
 }
@@ -271,12 +271,12 @@ pub struct Access {
     pub conditional: bool,
     /// Only the first row in the order of this column is asked for: the one with the smallest or the largest value.
     pub first: Option<First>,
-    /// The lookups of constraints that it makes.
+    /// The lookups in which it may be the later change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub looks: Vec<usize>,
-    /// The lookups of other transactions that it may make succeed.
+    pub follows: Vec<usize>,
+    /// The lookups in which it may be the earlier change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub gives: Vec<usize>,
+    pub precedes: Vec<usize>,
 }
 
 /// The first row in the order of a column.

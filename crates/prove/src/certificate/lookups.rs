@@ -3,8 +3,8 @@
 use super::data::{Access, At, Change, Does, Lookup, Summary, TermIs};
 use super::pairs::{Pair, Side};
 
-/// Whether every access is said to make, and to satisfy, the lookups that its changes stand for; otherwise, the line of one
-/// that is not.
+/// Whether every access is said to be a side of the lookups that its changes stand for; otherwise, the
+/// line of one that is not.
 pub(super) fn are_noted(summary: &Summary) -> Result<(), String> {
     for program in &summary.programs {
         for access in program.ways.iter().flat_map(|way| &way.accesses) {
@@ -12,7 +12,7 @@ pub(super) fn are_noted(summary: &Summary) -> Result<(), String> {
                 let numbers = 0..summary.lookups.len();
                 numbers.filter(|at| makes(access, part(&summary.lookups[*at]))).collect()
             };
-            if access.looks != all(|lookup| &lookup.looker) || access.gives != all(|lookup| &lookup.giver) {
+            if access.follows != all(|lookup| &lookup.later) || access.precedes != all(|lookup| &lookup.earlier) {
                 return Err(format!("{}, line {}: its constraints look up something else", program.name, access.line));
             }
         }
@@ -20,11 +20,11 @@ pub(super) fn are_noted(summary: &Summary) -> Result<(), String> {
     Ok(())
 }
 
-/// Looks at all pairs of accesses of which the second one may look up what the first one has changed.
+/// Looks at all pairs of accesses that a lookup may put in order.
 pub(super) fn each_lookup(summary: &Summary, all: &[(At, Side<'_>)], mut look: impl FnMut(At, At, usize, Pair)) {
     for (number, lookup) in summary.lookups.iter().enumerate() {
-        for (from, one) in all.iter().filter(|(_, one)| one.access.gives.contains(&number)) {
-            for (to, other) in all.iter().filter(|(_, other)| other.access.looks.contains(&number)) {
+        for (from, one) in all.iter().filter(|(_, one)| one.access.precedes.contains(&number)) {
+            for (to, other) in all.iter().filter(|(_, other)| other.access.follows.contains(&number)) {
                 look(*from, *to, number, satisfied(summary, lookup, *one, *other));
             }
         }
@@ -39,18 +39,18 @@ fn makes(access: &Access, change: &Change) -> bool {
     };
     let is_change = match access.does {
         Does::Insert => change.puts,
-        Does::Delete => !change.puts,
+        Does::Delete => change.takes,
         Does::Update | Does::Select => access.writes.iter().any(concerns),
     };
     is_change && access.table.is_some() && access.table == change.table && !access.writes.is_empty()
 }
 
-/// The values that are equal if the look of the later access rests on what the first one did.
+/// The values that are equal if the lookup puts two accesses in order.
 fn satisfied(summary: &Summary, lookup: &Lookup, first: Side<'_>, later: Side<'_>) -> Pair {
     let mut equal = Vec::new();
     for &(of_first, of_later) in &lookup.equal {
-        let one = value(summary, &lookup.giver, first.access, of_first);
-        let other = value(summary, &lookup.looker, later.access, of_later);
+        let one = value(summary, &lookup.earlier, first.access, of_first);
+        let other = value(summary, &lookup.later, later.access, of_later);
         let (Some(one), Some(other)) = (one, other) else { continue };
         match (&first.way.terms[one].is, &later.way.terms[other].is) {
             (TermIs::Null, _) | (_, TermIs::Null) => return Pair::Nothing,
@@ -68,7 +68,7 @@ fn value(summary: &Summary, change: &Change, access: &Access, column: usize) -> 
     let keeps = || access.table.and_then(|table| summary.tables.get(table)).is_some_and(|table| table.keeps(column));
     match access.does {
         Does::Insert => access.value(column),
-        _ if change.puts => None,
+        _ if change.puts || !change.takes => None,
         _ => access.value(column).filter(|_| keeps()),
     }
 }

@@ -45,8 +45,6 @@ pub(super) struct Allowed<'a> {
     /// Another anti-dependency, another overwrite.
     pub(super) on_the_way: (bool, bool),
     pub(super) length: usize,
-    /// A constraint that leads back is evaluated when T1 commits.
-    pub(super) at_commit: bool,
 }
 
 const RULES: [(Level, Apartness, &str); 8] = [
@@ -90,7 +88,7 @@ const RULES: [(Level, Apartness, &str); 8] = [
 ];
 
 /// What holds at every level.
-const CONSTRAINTS: &str = "or the way back ends at a constraint of T1 that is evaluated after that read";
+const CONSTRAINTS: &str = "or the way back ends at a constraint of T1";
 
 impl Levels {
     /// By the levels that programs ask for, and the one of those that ask for none. A serializable program is protected from
@@ -201,9 +199,7 @@ impl Rule {
     /// Whether a way back is allowed.
     pub(super) fn allows(&self, way: &Allowed<'_>) -> bool {
         if way.kind == Some(Kind::Constraint) {
-            // A statement has its snapshot before its constraints look; what T2 has committed, a later snapshot has.
-            let not_before = |back: &Access| back.number >= way.out.number || comes_later(back, way.out);
-            return self.level != Level::Mvrc || way.at_commit || way.back.is_some_and(not_before);
+            return true;
         }
         let overwrites_read = way.kind == Some(Kind::Rw);
         let overwrites = overwrites_read || way.kind == Some(Kind::Ww);

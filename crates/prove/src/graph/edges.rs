@@ -25,7 +25,7 @@ pub struct Dependency {
     pub picked: bool,
     /// The values that have to be the same, of the first one and of the later one.
     pub equal: Vec<(TermId, TermId)>,
-    /// The lookup of a constraint that it is, by its number.
+    /// The order of a constraint's lookup that it is, by its number.
     pub lookup: Option<usize>,
 }
 
@@ -39,15 +39,15 @@ impl Dependency {
 /// The accesses to each table: the node, and the place in its path.
 pub(super) type Accesses = BTreeMap<Oid, Vec<(usize, usize)>>;
 
-/// The accesses that make each lookup of a constraint: the node, and the place in its path.
+/// The accesses that a constraint's lookup may put later: the node, and the place in its path.
 pub(super) fn by_lookup(graph: &Graph<'_>) -> Vec<Vec<(usize, usize)>> {
-    let mut lookers = vec![Vec::new(); graph.summary.facts.lookups.len()];
+    let mut later = vec![Vec::new(); graph.summary.facts.lookups.len()];
     for node in 0..graph.nodes.len() {
         for (at, access) in graph.path(node).accesses.iter().enumerate() {
-            access.looks.iter().for_each(|lookup| lookers[*lookup].push((node, at)));
+            access.follows.iter().for_each(|lookup| later[*lookup].push((node, at)));
         }
     }
-    lookers
+    later
 }
 
 /// All accesses by their tables.
@@ -66,7 +66,7 @@ pub(super) fn leaving(
     graph: &Graph<'_>,
     node: usize,
     accesses: &Accesses,
-    lookers: &[Vec<(usize, usize)>],
+    later: &[Vec<(usize, usize)>],
 ) -> Vec<Dependency> {
     let mut found = Vec::new();
     for (at, one) in graph.path(node).accesses.iter().enumerate() {
@@ -74,9 +74,9 @@ pub(super) fn leaving(
         for &(to, other_at) in &accesses[&one.table] {
             meet(graph, table, (node, at), (to, other_at), &mut found);
         }
-        for &lookup in &one.gives {
-            let lookers = lookers[lookup].iter();
-            found.extend(lookers.filter_map(|looker| satisfied(graph, lookup, (node, at), *looker)));
+        for &lookup in &one.precedes {
+            let accesses = later[lookup].iter();
+            found.extend(accesses.filter_map(|other| ordered(graph, lookup, (node, at), *other)));
         }
     }
     found.sort_by_key(|edge| (edge.to, edge.accesses));
@@ -108,8 +108,8 @@ fn meet(graph: &Graph<'_>, table: &TableFacts, from: (usize, usize), to: (usize,
     }
 }
 
-/// That the lookup of one access succeeds because of another one.
-fn satisfied(graph: &Graph<'_>, lookup: usize, from: (usize, usize), to: (usize, usize)) -> Option<Dependency> {
+/// That a constraint's lookup puts two accesses in order.
+fn ordered(graph: &Graph<'_>, lookup: usize, from: (usize, usize), to: (usize, usize)) -> Option<Dependency> {
     let (first, later) = (graph.path(from.0), graph.path(to.0));
     let sides = ((first, &first.accesses[from.1]), (later, &later.accesses[to.1]));
     let facts = &graph.summary.facts;

@@ -105,13 +105,13 @@ impl<'s> Graph<'s> {
         let mut texts = BTreeMap::new();
         let parts = (0..graph.nodes.len()).map(|node| classes::Parts::of(graph.path(node), &summary.facts, &mut texts));
         graph.parts = parts.collect();
-        let (accesses, lookers) = (edges::by_table(&graph), edges::by_lookup(&graph));
+        let (accesses, later) = (edges::by_table(&graph), edges::by_lookup(&graph));
         let mut count = 0;
         for node in 0..graph.nodes.len() {
             graph.limit = graph.limit.take().or_else(|| graph.limit_at(count));
             // What is not known any more leaves cycles out, and the limit says so.
             let leaving =
-                if graph.limit.is_none() { edges::leaving(&graph, node, &accesses, &lookers) } else { Vec::new() };
+                if graph.limit.is_none() { edges::leaving(&graph, node, &accesses, &later) } else { Vec::new() };
             count += leaving.len();
             graph.takes(leaving.len() as u64);
             graph.edges.push(leaving);

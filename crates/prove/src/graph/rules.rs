@@ -161,12 +161,10 @@ impl Rules {
     /// Whether a dependency may lead back to T1.
     ///
     /// A constraint of T1 is evaluated on the newest committed state, which no level says that T1 sees: it leads back to T1 at
-    /// every level. Where each statement has a snapshot, a statement before that of T1's first look sees T2, which committed
-    /// before.
+    /// every level. (At `mvrc`, a later statement of T1 can look from before that state, too; PostgreSQL's cannot.)
     pub fn leads_back(&self, cycle: &Leading<'_>) -> bool {
         if cycle.kind == EdgeKind::Constraint {
-            let is_later = |back: &Access| back.number == cycle.out.number || comes_later(back, cycle.out);
-            return self.back != Back::LaterStatement || cycle.at_commit || cycle.back.is_some_and(is_later);
+            return true;
         }
         let overwrites = matches!(cycle.kind, EdgeKind::ReadWrite | EdgeKind::WriteWrite);
         match self.back {
@@ -222,6 +220,4 @@ pub struct Leading<'a> {
     pub read_writes: bool,
     /// Something is overwritten on the way.
     pub overwrites: bool,
-    /// A constraint that leads back is evaluated when T1 commits.
-    pub at_commit: bool,
 }

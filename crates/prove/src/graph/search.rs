@@ -272,7 +272,6 @@ impl Chain<'_, '_> {
             back,
             read_writes: state.read_writes,
             overwrites: state.overwrites,
-            at_commit: edge.lookup.is_some_and(|lookup| graph.summary.facts.lookups[lookup].at_commit),
         };
         if !self.rules.leads_back(&leading) || self.is_split(state, kind) {
             return false;

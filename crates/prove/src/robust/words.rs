@@ -94,7 +94,8 @@ fn met(from: &Access, to: &Access, kind: EdgeKind) -> Vec<Cell> {
 /// What a dependency is about: the columns, or the table where rows come and go.
 pub(super) fn about(summary: &Summary, from: &Access, to: &Access, kind: EdgeKind) -> String {
     if kind == EdgeKind::Constraint {
-        let mut names = from.gives.intersection(&to.looks).map(|lookup| &summary.facts.lookups[*lookup].constraint);
+        let mut names =
+            from.precedes.intersection(&to.follows).map(|lookup| &summary.facts.lookups[*lookup].constraint);
         return names.next().cloned().unwrap_or_default();
     }
     let cells = met(from, to, kind);

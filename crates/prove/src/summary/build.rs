@@ -137,7 +137,7 @@ impl Summary {
             let stays = |column: usize| table.is_some_and(|table| table.is_constant(column));
             access.plain &= access.filtered.is_empty() && access.row.iter().all(|(column, _)| stays(*column));
         }
-        facts.mark_lookups(&mut programs);
+        facts.mark_lookups(&catalog, &mut programs);
         let uncalled = uncalled(&facts, &catalog, &functions, &in_invariants);
         Ok(Summary { programs, facts, uncalled })
     }

@@ -21,7 +21,7 @@ pub struct Facts {
     pub next: BTreeMap<Oid, i64>,
     /// What functions may do that are called.
     pub footprints: Footprints,
-    /// What constraints look up in other rows.
+    /// The orders that constraints ask for which look up other rows.
     pub lookups: Vec<Lookup>,
 }
 
@@ -122,7 +122,7 @@ impl Facts {
                 },
             );
         }
-        Facts { tables, lookups: Lookup::all(catalog), ..Facts::default() }
+        Facts { tables, ..Facts::default() }
     }
 
     /// What programs do; what was known before is forgotten.

@@ -276,10 +276,10 @@ pub struct Access {
     pub conditional: bool,
     /// Only the smallest or the largest value of a column is asked for.
     pub extreme: Option<Extreme>,
-    /// The lookups of constraints that it makes, by their numbers in [`Facts::lookups`].
-    pub looks: BTreeSet<usize>,
-    /// The lookups of other transactions that it may make succeed.
-    pub gives: BTreeSet<usize>,
+    /// The orders of [`Facts::lookups`] in which it may be the later change, by their numbers.
+    pub follows: BTreeSet<usize>,
+    /// Those in which it may be the earlier change.
+    pub precedes: BTreeSet<usize>,
 }
 
 /// What is done with a row.

@@ -391,8 +391,8 @@ impl Look<'_> {
             looped: self.state.looped,
             conditional: self.state.conditional,
             extreme: None,
-            looks: BTreeSet::new(),
-            gives: BTreeSet::new(),
+            follows: BTreeSet::new(),
+            precedes: BTreeSet::new(),
         });
         self.state.accesses.len() - 1
     }

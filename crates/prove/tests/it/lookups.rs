@@ -70,3 +70,35 @@ fn children_that_have_gone() {
     let indexed = FAMILY.to_owned() + "; CREATE INDEX ON child (p); CREATE INDEX ON child (c)";
     is_suspected_at_every_level(&indexed, "DELETE FROM child WHERE id = 1", parent_goes);
 }
+
+#[test]
+fn at_mvrc_a_statement_after_the_look_may_be_older() {
+    let text =
+        "CREATE TABLE parent (id int PRIMARY KEY); CREATE TABLE child (id int PRIMARY KEY, p int REFERENCES parent);
+        CREATE TABLE cfg (k int PRIMARY KEY, v int NOT NULL);
+        INSERT INTO parent VALUES (1); INSERT INTO child VALUES (1, 1); INSERT INTO cfg VALUES (1, 0);
+        CREATE PROCEDURE first() LANGUAGE plpgsql AS $$
+        BEGIN UPDATE cfg SET v = 1 WHERE k = 1; DELETE FROM child WHERE id = 1; END $$;
+        CREATE PROCEDURE second() LANGUAGE plpgsql AS $$
+        DECLARE x int;
+        BEGIN DELETE FROM parent WHERE id = 1; SELECT v INTO x FROM cfg WHERE k = 1; END $$;";
+    breaks_and_is_suspected(text, "first() | second()", Level::Mvrc, true);
+}
+
+#[test]
+fn a_parent_that_goes_and_comes_back_after_a_child_has_referred_to_it() {
+    let deferred = FAMILY.replace("p int REFERENCES parent,", "p int REFERENCES parent DEFERRABLE INITIALLY DEFERRED,");
+    let back = "DELETE FROM parent WHERE id = 2; INSERT INTO parent VALUES (2, 20)";
+    is_suspected_at_every_level(&deferred, "INSERT INTO child VALUES (3, 2, NULL)", back);
+}
+
+#[test]
+fn rows_that_had_a_key_once() {
+    let person = "CREATE TABLE person (id int PRIMARY KEY, email text UNIQUE); INSERT INTO person VALUES (1, 'a')";
+    let renamed = "UPDATE person SET email = 'c' WHERE id = 1 AND email = 'b'";
+    let text = person.replace("(1, 'a')", "(1, 'a'), (9, 'z')");
+    let text = text + "; CREATE PROCEDURE before() LANGUAGE plpgsql AS $$ BEGIN
+        UPDATE person SET email = 'b' WHERE id = 1; END $$";
+    let text = app(&text, renamed, "INSERT INTO person VALUES (2, 'a')");
+    breaks_and_is_suspected(&text, "before(); first() | second()", Level::Si, true);
+}

@@ -410,6 +410,10 @@ impl World<'_> {
             return Ok(());
         };
         let action = action(&key, new.is_some());
+        // Where the key is there, in this row or in another one, nothing depends on the rows that refer to it.
+        if action == Action::NoAction && self.key_is_there(&parent, &key, values)? {
+            return Ok(());
+        }
         let event = if action == Action::Cascade && new.is_none() { Event::Delete } else { Event::Update };
         let changes = !matches!(action, Action::NoAction | Action::Restrict);
         if changes {
@@ -432,13 +436,7 @@ impl World<'_> {
             return Ok(());
         }
         match action {
-            Action::NoAction | Action::Restrict => {
-                // Another row may have taken the key meanwhile.
-                if action == Action::NoAction && self.key_is_there(&parent, &key, values)? {
-                    return Ok(());
-                }
-                Err(self.still_referenced(&parent, &bound, &key, values))
-            }
+            Action::NoAction | Action::Restrict => Err(self.still_referenced(&parent, &bound, &key, values)),
             Action::Cascade if new.is_none() => {
                 for row in rows {
                     let row = RowRef::seen(child, row);
