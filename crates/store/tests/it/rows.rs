@@ -364,7 +364,7 @@ fn a_history_told_in_pieces_is_that_of_its_beginning() {
         let recency = if seed % 2 == 0 { Recency::None } else { Recency::Commit };
         let retention = (seed % 3 == 0).then_some(2);
         let mut table = Table::new(Options { retention, ..options(recency) });
-        let dice = &mut Dice(seed);
+        let dice = &mut Dice::new(seed);
         let sessions: Vec<SessionId> = (0..3).map(|at| table.store.session(&format!("s{at}"))).collect();
         let mut at: Vec<At> = sessions.iter().map(|_| At { open: None, left: 4 }).collect();
         for _ in 0..dice.roll(60) {
@@ -397,7 +397,7 @@ fn a_history_told_in_pieces_is_that_of_its_beginning() {
 fn a_telling_does_not_outlive_a_reset() {
     let mut table = Table::new(options(Recency::None));
     table.store.checkpoint().expect("no transaction is open");
-    run_on(&mut table, Reads::Any, &|_| Level::Cc, &mut Dice(1));
+    run_on(&mut table, Reads::Any, &|_| Level::Cc, &mut Dice::new(1));
     let mut telling = table.store.begin_telling();
     table.store.reset().expect("there is a checkpoint");
     let (mut name, mut literal) = (|_: Key| String::new(), |&value: &i64| Literal::Int(value));
