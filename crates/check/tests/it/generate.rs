@@ -33,7 +33,7 @@ pub(crate) fn history(seed: u64, max_txns: usize) -> History {
         (0..txns).map(|_| (0..1 + dice.roll(4)).map(|_| (dice.one_in(2), dice.roll(keys))).collect()).collect();
     let value = |txn: usize, at: usize| (txn * 10 + at + 1) as i64;
     let deletions = dice.one_in(3);
-    let deletes = |txn: usize, at: usize| deletions && (txn + at) % 3 == 0;
+    let deletes = |txn: usize, at: usize| deletions && (txn + at).is_multiple_of(3);
     // What others may see of a transaction: its last write of each key.
     let mut visible: Vec<Vec<(usize, i64)>> = vec![Vec::new(); keys];
     for (txn, ops) in plan.iter().enumerate() {

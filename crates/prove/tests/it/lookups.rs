@@ -97,7 +97,8 @@ fn rows_that_had_a_key_once() {
     let person = "CREATE TABLE person (id int PRIMARY KEY, email text UNIQUE); INSERT INTO person VALUES (1, 'a')";
     let renamed = "UPDATE person SET email = 'c' WHERE id = 1 AND email = 'b'";
     let text = person.replace("(1, 'a')", "(1, 'a'), (9, 'z')");
-    let text = text + "; CREATE PROCEDURE before() LANGUAGE plpgsql AS $$ BEGIN
+    let text = text
+        + "; CREATE PROCEDURE before() LANGUAGE plpgsql AS $$ BEGIN
         UPDATE person SET email = 'b' WHERE id = 1; END $$";
     let text = app(&text, renamed, "INSERT INTO person VALUES (2, 'a')");
     breaks_and_is_suspected(&text, "before(); first() | second()", Level::Si, true);

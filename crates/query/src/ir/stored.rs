@@ -179,10 +179,10 @@ impl Uses {
                     );
                 }
             }
-            ExprKind::Field { arg, index } | ExprKind::ReplaceField { arg, index, .. } => {
-                if arg.ty().0 >= FIRST_USER_OID {
-                    self.found.insert(Dependency::Field(arg.ty().0, *index));
-                }
+            ExprKind::Field { arg, index } | ExprKind::ReplaceField { arg, index, .. }
+                if arg.ty().0 >= FIRST_USER_OID =>
+            {
+                self.found.insert(Dependency::Field(arg.ty().0, *index));
             }
             ExprKind::Quantified { operator, .. } => self.called(operator.member_number()),
             ExprKind::UserCall { function, args } => {
