@@ -93,7 +93,7 @@ impl Database {
         // Reads of weaker levels need not agree with each other.
         let level = match self.shared.level {
             Level::Ru | Level::Ec | Level::Rc | Level::Ra => Level::Cc,
-            Level::Mvrc => Level::Pc,
+            Level::Mvrc | Level::PgRc => Level::Pc,
             level => level,
         };
         let session = Session::new(self.open_session("check", reads));

@@ -10,8 +10,9 @@ use skew::{Check, Db, Json, Level};
 #[test]
 fn levels_have_spelled_out_names() {
     assert_eq!(Level::SNAPSHOT_ISOLATION, Level::Si);
-    assert_eq!(Level::READ_COMMITTED, Level::Mvrc, "PostgreSQL's, as in every command");
-    assert_eq!("read committed".parse(), Ok(Level::READ_COMMITTED));
+    assert_eq!(Level::READ_COMMITTED, Level::Mvrc, "the definition that PostgreSQL's level has over keys");
+    assert_eq!("read committed".parse(), Ok(Level::PgRc), "the database's own level, as in every command");
+    skew::check_random(Level::PgRc, 3, |db| assert_eq!(db.check(|t| t.read::<Option<i64>>("x")), None));
     assert_eq!(Level::SERIALIZABLE, Level::Ser);
 }
 
