@@ -482,7 +482,9 @@ impl<'a> World<'a> {
         loop {
             let txn = self.txn()?;
             self.db.store.statement(txn).map_err(|error| store_error(&error))?;
-            let writers = self.db.serializable_writers.clone();
+            // Those that have ended say nothing more, whatever was to be cleared up after them.
+            let running = |txn: &TxnId| self.db.running.contains_key(txn);
+            let writers: Vec<TxnId> = self.db.serializable_writers.iter().copied().filter(running).collect();
             let owner = self.owner();
             self.wait_until(|db| {
                 let mut owners: Vec<Owner> = writers.iter().filter_map(|txn| db.running.get(txn).copied()).collect();
