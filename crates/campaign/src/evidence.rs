@@ -1,8 +1,8 @@
-//! What experiments have shown about a failing run.
+//! A failing run, and what experiments have shown about it.
 
 use std::collections::BTreeSet;
 
-use skew_model::campaign::Experiment;
+use skew_model::campaign::{Experiment, RunLine};
 use skew_server::scheduler::{Forced, TxnPlace};
 use skew_sql::session::steering::StaleRead;
 
@@ -12,6 +12,14 @@ use crate::arena::Seen;
 pub(crate) type Kept = BTreeSet<(String, StaleRead)>;
 /// What is forced on transactions, by database.
 pub(crate) type ForcedIn = Vec<(String, Forced)>;
+
+/// A run that failed, with all that is known about it.
+pub(crate) struct Failing {
+    pub(crate) line: RunLine,
+    pub(crate) output: String,
+    pub(crate) seen: Vec<Seen>,
+    pub(crate) cause: String,
+}
 
 /// What experiments have shown about a failure.
 #[derive(Default)]

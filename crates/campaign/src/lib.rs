@@ -36,6 +36,7 @@ mod shrink;
 mod split;
 mod story;
 mod trace;
+mod trees;
 mod trouble;
 
 use std::collections::BTreeSet;

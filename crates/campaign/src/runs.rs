@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use skew_model::campaign::{Coverage, FailedRun, RunLine, RunReplay};
 
 use crate::arena::{self, Arena, Seen};
+use crate::evidence::Failing;
 use crate::predict::Predictions;
 use crate::{Event, Plan, Ran, Trouble, cause_words, coverage, explain, one, seed_of, shows, shrink};
 
@@ -24,14 +25,6 @@ pub(crate) struct All {
     pub(crate) held: Duration,
     pub(crate) coverage: Coverage,
     trouble: Option<Trouble>,
-}
-
-/// A run that failed, with all that is known about it.
-pub(crate) struct Failing {
-    pub(crate) line: RunLine,
-    pub(crate) output: String,
-    pub(crate) seen: Vec<Seen>,
-    pub(crate) cause: String,
 }
 
 /// Failing runs that are kept.

@@ -3,9 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use crate::arena::{Arena, Seen};
-use crate::evidence::{Cause, ForcedIn, Kept};
+use crate::evidence::{Cause, Failing, ForcedIn, Kept};
 use crate::repeats::{Again, Repeats};
-use crate::runs::Failing;
 use crate::{Event, Plan, Trouble, cause, explain, fix, shows};
 use skew_model::campaign::{DatabaseReplay, FailedRun, RunReplay, Why};
 

@@ -13,6 +13,7 @@ use skew_sql::parse::shape::Shape;
 use crate::arena::Seen;
 use crate::cells::{NOTHING, family, is_row, plain_names};
 use crate::trace::{GateTxn, Trace};
+use crate::trees;
 
 /// The name of the kind.
 pub(crate) const ID: &str = "race-across-transactions";
@@ -195,8 +196,11 @@ fn follows(seen: &Seen, txn: &GateTxn, key: Key) -> Option<usize> {
     let name = history.key_name(key);
     if !is_row(&name) {
         let write = write_of(seen, txn, key).filter(|_| txn.writes.contains(&key))?;
-        // An UPDATE that computes with the newest value follows from nothing older.
-        let looks = txn.reads.get(&key).is_some_and(|reads| reads.iter().any(|read| *read <= write));
+        // An UPDATE that computes with the newest value follows from nothing older. One that sets values and has waited for
+        // the row's lock has looked at the row again, and takes nothing from it.
+        let sets_values = is_set_to_values(&seen.recording.statements[write].text);
+        let counts = |read: usize| read < write || (read == write && !sets_values);
+        let looks = txn.reads.get(&key).is_some_and(|reads| reads.iter().any(|read| counts(*read)));
         return (!looks).then_some(write);
     }
     // A row that was not found, and one that is inserted into the same table.
@@ -279,6 +283,17 @@ pub(crate) fn told(seen: &Seen, race: &SplitRace, place: impl Fn(usize) -> usize
         },
         edges: vec![first, second],
         ..SqlAnomaly::default()
+    }
+}
+
+/// Whether a statement is an UPDATE that sets columns to values, and to nothing that is computed.
+fn is_set_to_values(sql: &str) -> bool {
+    let Ok(Some(skew_sql::parse::Statement::Sql(tree))) = skew_sql::parse::statement(sql) else { return false };
+    match &*tree {
+        skew_sql::parse::ast::Statement::Update(update) => {
+            update.from.is_empty() && update.assignments.iter().all(|one| trees::is_value(&one.value))
+        }
+        _ => false,
     }
 }
 

@@ -444,8 +444,14 @@ impl State {
         if let Some(&nameless) = ready.iter().find(|id| !self.members[id].is_known) {
             return Some(nameless);
         }
+        // The client of a read that is delayed does nothing else: a connection that it would open next does not come.
+        let delays =
+            self.members.values().any(|place| place.activity == Activity::Held && self.delayed.holds(&place.text));
         let cannot_come = |name: u32| {
             let id = self.named(name);
+            if id.is_none() && delays {
+                return true;
+            }
             let activity = id.and_then(|id| self.members.get(&id)).map(|place| place.activity);
             self.late.contains(&name)
                 || (activity == Some(Activity::Held) && id.is_none_or(|id| !ready.contains(&id)))

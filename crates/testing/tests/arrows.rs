@@ -50,8 +50,8 @@ const ROOMS: &[Rooms] = &[
     Rooms {
         of: "campaign",
         order: &[
-            "process", "trouble", "arena", "coverage", "cells", "trace", "predict", "evidence", "story", "split",
-            "explain", "live", "repeats", "cause", "fix", "shrink",
+            "process", "trouble", "arena", "coverage", "cells", "number", "trees", "trace", "predict", "evidence",
+            "story", "split", "explain", "live", "repeats", "cause", "fix", "shrink", "runs", "baseline", "replay",
         ],
         upward: &[],
     },

@@ -10,8 +10,9 @@ use skew_sql::parse::ast::{Expr, Query, Select, SelectItem, SetExpr, Statement, 
 
 use super::relation::Relation;
 use super::scene::{Scene, Step};
-use super::{Candidate, Change, Kind, trees};
+use super::{Candidate, Change, Kind};
 use crate::number::Number;
+use crate::trees;
 
 /// The arithmetic for all relations that are known, in one candidate.
 pub(crate) fn candidates(scene: &Scene<'_>, relations: &[Relation], is_split: bool) -> Vec<Candidate> {

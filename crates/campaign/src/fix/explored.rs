@@ -18,9 +18,10 @@ use skew_sql::session::{ChoiceKind, Client as Connected, Connection, Database, O
 use skew_store::Recency;
 
 use super::scene::{Program, Scene, Step, StepPlace};
-use super::{Otherwise, StepChange, Variant, trees};
+use super::{Otherwise, StepChange, Variant};
 use crate::cells::family;
 use crate::trace::Trace;
+use crate::trees;
 
 /// What one exploration may take.
 const LIMITS: Limits = Limits { runs: 5_000, time: Duration::from_secs(10) };

@@ -5,8 +5,9 @@ use skew_sql::parse::ast::{Statement, Update};
 
 use super::relation::Relation;
 use super::scene::{Cell, Scene, Step, StepPlace};
-use super::{Candidate, Kind, Otherwise, StepChange, Variant, arithmetic, trees};
+use super::{Candidate, Kind, Otherwise, StepChange, Variant, arithmetic};
 use crate::number::Number;
+use crate::trees;
 
 /// `SET n = n - 1 … AND n >= 1`: nothing is taken that is not there. The query before it is not needed any more.
 pub(crate) fn counted(scene: &Scene<'_>, relations: &[Relation], is_split: bool) -> Vec<Candidate> {

@@ -6,8 +6,9 @@ use skew_server::rewrites::Rewrite;
 use skew_sql::parse::ast::{LockWait, Query};
 
 use super::scene::{Cell, Scene, Step};
-use super::{Candidate, Change, Kind, trees};
+use super::{Candidate, Change, Kind};
 use crate::cells::NOTHING;
+use crate::trees;
 
 /// The locks that could help, cheapest first.
 pub(crate) fn candidates(scene: &Scene<'_>) -> Vec<Candidate> {

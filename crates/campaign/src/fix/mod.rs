@@ -16,7 +16,6 @@ mod locks;
 mod relation;
 mod scene;
 mod together;
-mod trees;
 mod unique;
 
 use std::collections::BTreeSet;

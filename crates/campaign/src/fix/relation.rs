@@ -9,12 +9,12 @@ use skew_server::rewrites::{Rewrite, Rewrites};
 use skew_sql::types::Type;
 
 use super::scene::{Cell, Scene, StepPlace};
-use super::trees;
 use crate::Trouble;
 use crate::arena::{self, Seen};
 use crate::number::Number;
 use crate::repeats::Repeats;
 use crate::trace::Trace;
+use crate::trees;
 
 /// By how much a value is made larger to see what follows from it.
 const NUDGE: i64 = 7;

@@ -4,7 +4,8 @@ use skew_server::rewrites::Rewrite;
 use skew_sql::parse::ast::LockWait;
 
 use super::scene::{Cell, Scene, StepPlace};
-use super::{Candidate, Change, Kind, StepChange, Variant, locks, trees};
+use super::{Candidate, Change, Kind, StepChange, Variant, locks};
+use crate::trees;
 
 /// The read and the write of a race across transactions in one transaction.
 pub(crate) fn candidates(scene: &Scene<'_>) -> Option<Candidate> {

@@ -7,9 +7,10 @@ use skew_server::rewrites::Rewrite;
 use skew_sql::parse::ast::{ConflictTarget, DoUpdate, Expr, Insert, OnConflict, OnConflictAction, Statement};
 
 use super::scene::{Cell, Scene, Step};
-use super::{Candidate, Change, Kind, Variant, trees};
+use super::{Candidate, Change, Kind, Variant};
 use crate::arena::Seen;
 use crate::cells::NOTHING;
+use crate::trees;
 
 /// The constraints that could help: with ON CONFLICT, and with the transaction that fails run again.
 pub(crate) fn candidates(scene: &Scene<'_>, is_split: bool) -> Vec<Candidate> {

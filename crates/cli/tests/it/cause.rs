@@ -161,7 +161,6 @@ fn a_read_on_one_connection_and_a_write_on_another_one_belong_together() {
         let out = done.out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(out.contains(words), "{words}\n{}", done.out);
     }
-    assert!(!done.out.contains("possibly of one client"), "the value flow shows it: {}", done.out);
 }
 
 #[test]
@@ -182,7 +181,7 @@ fn clients_that_come_in_another_order_are_known_again() {
     );
     let check = ("SELECT total FROM report", "100");
     let (done, results, _shop) =
-        two_clients("order", setup, [&transfer, &report], check, &["-n", "30", "--tries", "5"]);
+        two_clients("order", setup, [&transfer, &report], check, &["-n", "300", "--tries", "5"]);
     assert_eq!(done.code, 1, "{}{}", done.out, done.err);
     let failure = &results["failure"];
     assert_eq!(failure["experiment"]["serial_passed"], 3, "{}", done.out);
