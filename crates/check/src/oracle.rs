@@ -135,7 +135,7 @@ struct Seen {
     by_statement: Set,
     /// By statements, where one that writes looks at one row after the other.
     in_turn: Set,
-    /// Whom reads of statements that write nothing read from.
+    /// The transactions that statements which write nothing read from.
     plain: Set,
     /// Whether the statement of the read writes the key.
     own_row: bool,

@@ -183,7 +183,7 @@ pub enum Question<'a> {
     SessionUser,
     CurrentDatabase,
     BackendPid,
-    /// Whom the connection with this number waits for.
+    /// The connections that the one with this number waits for.
     Blockers(i64),
     TriggerDepth,
     TransactionId,
