@@ -158,7 +158,7 @@ pub trait Env: crate::types::Env {
     /// A function has returned that possibly let others go on.
     fn go_on(&mut self) {}
 
-    /// Who asks what about the connection and the database.
+    /// What expressions ask about the connection and the database.
     fn ask(&mut self, question: Question<'_>) -> Result<Datum>;
 }
 

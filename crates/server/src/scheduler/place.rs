@@ -12,7 +12,7 @@ pub(super) struct Place {
     pub(super) activity: Activity,
     /// Whether it does not wait for others to come to the gate.
     pub(super) is_eager: bool,
-    /// Whether it waits although nobody else is at work, in case somebody comes.
+    /// Whether it waits although no other client is at work, in case one comes.
     pub(super) lingers: bool,
     pub(super) in_transaction: bool,
     pub(super) priority: i64,
@@ -87,7 +87,7 @@ pub(super) enum Strategy {
     Random,
     /// Whoever has the highest priority of all at work, as soon as it is at the gate.
     Priorities,
-    /// Whoever is in a transaction; if nobody is, whoever comes.
+    /// The clients in a transaction; if there are none, the clients that come.
     Serial,
     /// Whoever the script names.
     Replay,
